@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ci/attestation.h"
 #include "core/base/clock.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
@@ -155,6 +156,8 @@ Json result_json(const RunResult& result, const Tally& tally) {
   add_sandbox(json, result);
   json.set("digests", by_name(result.digests));
   json.set("artifacts", by_name(result.artifacts));
+  // It has the digest of result.json, so only its name can be here.
+  json.set("attestation", result.code == ExitCode::success ? Json(kAttestationName) : Json());
   json.set("warnings", Json::strings(result.warnings));
   return json;
 }
@@ -169,11 +172,16 @@ Json running_json(const std::string& run_id, const std::string& run_key,
                        {"saves", Json::strings(saves)}});
 }
 
+std::string result_text(const Json& result) {
+  std::string text = write_json_pretty(result);
+  if (!text.ends_with('\n')) text += '\n';
+  return text;
+}
+
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor) {
-  std::string text = write_json_pretty(redactor.json(result, Audience::people));
-  if (!text.ends_with('\n')) text += '\n';
-  write_file(folder / "result.json", text, new_file_mode());
+  write_file(folder / "result.json", result_text(redactor.json(result, Audience::people)),
+             new_file_mode());
 }
 
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,

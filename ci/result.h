@@ -87,6 +87,9 @@ Json result_json(const RunResult& result, const Tally& tally);
 Json running_json(const std::string& run_id, const std::string& run_key,
                   const std::vector<std::string>& saves = {});
 
+/// The bytes of a result.json.
+std::string result_text(const Json& result);
+
 /// Writes FOLDER/result.json atomically, redacted, for people (indented).
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor);

@@ -33,7 +33,7 @@ constexpr const char* kSchema = R"({
                    "applied_paths", "base", "head_commit",
                    "left_out", "conflicts", "kept",
                    "denials", "audited", "approval", "guarantees", "layers", "isolation",
-                   "survivors_excluded", "digests", "artifacts", "warnings"],
+                   "survivors_excluded", "digests", "artifacts", "attestation", "warnings"],
       "properties": {
         "exit_code": {"enum": EXIT_CODES},
         "reason": {"type": "string"},
@@ -137,6 +137,7 @@ constexpr const char* kSchema = R"({
         "survivors_excluded": {"type": "boolean"},
         "digests": {"$ref": "#/$defs/digests"},
         "artifacts": {"$ref": "#/$defs/digests"},
+        "attestation": {"enum": ["attestation.json", null]},
         "warnings": {"$ref": "#/$defs/strings"}
       }
     },

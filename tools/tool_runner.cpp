@@ -182,6 +182,9 @@ PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
   if (worked) found.ends_run = changed_by_command();
   if (wrote && questions_.touched_paths) {
     found.touched = questions_.touched_paths();
+    if (questions_.file_changes)
+      found.changes = questions_.file_changes(
+          found.touched, result.worked_on_files && !result.exit && !result.session);
     found.remarks.push_back(remark_on_limit());
   }
   return found;
@@ -251,7 +254,8 @@ class ToolRunner::Running : public PendingCall {
     const auto start = runner_.clock_.steady();
     try {
       if (stop.stop_requested()) throw ToolError("Not run: the run is ending");
-      result = tool_.run(arguments_.values, stop);
+      auto recorded = runner_.options_.recorded ? runner_.options_.recorded(call) : std::nullopt;
+      result = recorded ? std::move(*recorded) : tool_.run(arguments_.values, stop);
     } catch (const ToolError& error) {
       result.text = error.what();
       result.success = false;
@@ -422,6 +426,7 @@ CallRecord ToolRunner::finish(Running& one) {
   }
   // A tool that reports its own changes knows better.
   if (done.record.changed_files.empty()) done.record.changed_files = std::move(found.touched);
+  if (done.file_changes.empty()) done.file_changes = std::move(found.changes);
   return done;
 }
 

@@ -26,6 +26,10 @@ struct PathQuestions {
   std::function<std::vector<std::string>()> protected_changes{};
   /// "A path", "M path", "D path" for each path touched since the last query.
   std::function<std::vector<std::string>()> touched_paths{};
+  /// The changes behind these lines of touched_paths, for the record.
+  std::function<std::vector<FileChange>(const std::vector<std::string>& touched,
+                                        bool by_other_program)>
+      file_changes{};
   /// Those of the last touched paths that have exactly the size that files may have.
   std::function<std::vector<std::string>()> files_at_limit{};
   /// Protected names that were created, and removed by sortie, since the last query.
@@ -53,6 +57,7 @@ class PathWatch {
     std::string verdict;               ///< for the record; "" if the call is fine
     std::string ends_run;              ///< why the run has to end, or ""
     std::vector<std::string> touched;
+    std::vector<FileChange> changes;  ///< the touched files, for the record
   };
   Findings after_call(const ToolResult& result);
 
@@ -75,6 +80,8 @@ struct ToolRunnerOptions {
   int max_denials = 20;                  ///< in a row; then the run ends
   bool abort_on_denied = false;          ///< the first denial ends the run
   SavedOutputs* outputs = nullptr;       ///< keeps texts that are cut; null: they are not kept
+  /// The recorded result of a call that is not to be run; nothing: it is run. May be unset.
+  std::function<std::optional<ToolResult>(const ToolCall& call)> recorded{};
   PathQuestions paths{};
   ApprovalOptions approval{};
   OfferOptions offer{};

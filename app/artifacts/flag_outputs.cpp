@@ -18,6 +18,7 @@
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
+#include "core/record/anchor.h"
 #include "core/text/ci_commands.h"
 
 namespace sortie {
@@ -156,6 +157,18 @@ std::string problem_of(const Output& output, const RunOptions& options,
   return "";
 }
 
+/// Why --anchor can't be used, beside what is wrong with its file. A descriptor is kept from the
+/// run's commands.
+std::string problem_of_anchor(const Output& output, const RunInputs& inputs) {
+  const auto number = named_descriptor(output.path);
+  if (number && *number <= STDERR_FILENO)
+    return "is a standard stream: name a file, a pipe or another descriptor";
+  if (number) ::fcntl(*number, F_SETFD, FD_CLOEXEC);
+  if (!number && path_below(real(output.path), inputs.workspace))
+    return "lies in the workspace, where the run's tools write; name a file elsewhere";
+  return "";
+}
+
 /// Writes to an open descriptor, or to a file that is not a regular one.
 void write_into(const std::string& path, std::string_view content, const std::stop_token& stop) {
   const WriteLimits limits;
@@ -201,6 +214,10 @@ void resolve_stdout(RunOptions& options) {
 void check_flag_outputs(const RunOptions& options, const RunInputs& inputs) {
   std::vector<Output> outputs = late_outputs(options);
   if (!options.record.empty()) outputs.push_back({"--record", options.record});
+  const int anchor = anchor_descriptor(options.anchor);
+  if (!options.anchor.empty())
+    outputs.push_back(
+        {"--anchor", anchor < 0 ? options.anchor : "/dev/fd/" + std::to_string(anchor)});
   const std::vector<Input> read = files_read(options, inputs);
   std::string problems;
   const auto note = [&problems](const Output& output, const std::string& problem) {
@@ -210,6 +227,9 @@ void check_flag_outputs(const RunOptions& options, const RunInputs& inputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (const std::string problem = problem_of(outputs[i], options, read); !problem.empty())
       note(outputs[i], problem);
+    else if (outputs[i].flag == "--anchor")
+      if (const std::string why = problem_of_anchor(outputs[i], inputs); !why.empty())
+        note(outputs[i], why);
     for (std::size_t j = 0; j < i; ++j)
       if (real(outputs[i].path) == real(outputs[j].path) &&
           target_at(outputs[i].path).kind == Target::Kind::replaced)

@@ -15,11 +15,11 @@ namespace sortie {
 /// @throws InputError  two of them use it
 void resolve_stdout(RunOptions& options);
 
-/// Checks the files of --diff, --output-last-message and --record before anything is started. A
+/// Checks the files of --diff, --output-last-message, --record and --anchor before anything is started. A
 /// regular file or a new name is replaced by the run; a pipe, a terminal, a device or a descriptor
 /// (/dev/fd/N) is written to. All else is refused: folders, links to files, block devices, files
 /// that the run reads (task, policy, their files, keys), anything in --out, a folder that is missing
-/// or can't be written to.
+/// or can't be written to; for --anchor also the standard streams and the workspace.
 /// @throws InputError  all errors at once
 void check_flag_outputs(const RunOptions& options, const RunInputs& inputs);
 

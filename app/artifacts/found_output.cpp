@@ -82,6 +82,7 @@ const std::set<std::string>& fixed_names() {
                                                "state",
                                                "summary.md",
                                                "report.html",
+                                               "attestation.json",
                                                "kept",
                                                "commit-message.txt",
                                                "change.mbox",
@@ -100,9 +101,9 @@ std::set<std::string> saved_names(const Json& result) {
 
 /// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
-  static const std::set<std::string> kNames = {"upper", "work",     "tree",  "manifest",
-                                               "began", "start",    "probe", "outputs",
-                                               "home",  "protected", "key", "keeper"};
+  static const std::set<std::string> kNames = {"upper", "work",      "tree",  "manifest",
+                                               "began", "start",     "probe", "outputs",
+                                               "home",  "protected", "key",   "keeper"};
   return kNames;
 }
 

@@ -36,8 +36,7 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 
 namespace {
 
-const std::vector<std::string> kLaterCommands = {"exec",   "init",  "replay",
-                                                 "report", "batch", "completion"};
+const std::vector<std::string> kLaterCommands = {"exec", "init", "report", "batch", "completion"};
 const std::vector<std::string> kLaterFlags = {"--best-of",       "--reuse",       "--expect-task",
                                               "--expect-policy", "--status-file", "--exit-map"};
 
@@ -224,6 +223,7 @@ int run_command_line(int argc, char** argv) {
   add_run(table);
   add_verify(table);
   add_land(table);
+  add_replay(table);
   add_policy(table);
   add_task(table);
   add_sandbox(table);

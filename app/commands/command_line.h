@@ -34,6 +34,7 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 void add_run(CommandTable& table);
 void add_land(CommandTable& table);
 void add_verify(CommandTable& table);
+void add_replay(CommandTable& table);
 void add_policy(CommandTable& table);
 void add_task(CommandTable& table);
 void add_sandbox(CommandTable& table);

@@ -41,6 +41,7 @@ constexpr ArtifactRow kArtifacts[] = {
     {"result.json", "The state of the run, and then its outcome."},
     {"transcript.jsonl, blobs/", "Everything that happened; sortie verify checks it."},
     {"changes.diff", "After a success: what was changed, for git apply."},
+    {"attestation.json", "After a success: an in-toto statement of the run, for a signer."},
     {"partial.diff", "After any other end: what had been changed by then."},
     {"last-message.txt, last-message.json",
      "The agent's final message; .json if it matches an output schema."},

@@ -64,6 +64,9 @@ void add_outputs(CLI::App& app, RunOptions& options) {
                  "also write the final message here on success, as with --diff; - is stdout");
   app.add_flag("--apply", options.apply,
                "on success write the changes into the workspace, all or none");
+  app.add_option("--anchor", options.anchor,
+                 "write the transcript's last hash here, a line a turn: a file (appended to), a "
+                 "pipe, or the number of a descriptor");
   app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
 }
 

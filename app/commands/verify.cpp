@@ -1,206 +1,17 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/artifacts/found_output.h"
 #include "app/commands/command_line.h"
 #include "app/show/standard_output.h"
-#include "ci/result.h"
-#include "ci/tally.h"
-#include "core/base/error.h"
-#include "core/base/hash.h"
+#include "ci/run_check.h"
 #include "core/files/file_name.h"
-#include "core/files/files.h"
-#include "core/record/transcript.h"
-#include "core/record/transcript_reader.h"
-#include "core/text/text.h"
 
 namespace sortie {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t kShown = 120;
-
-std::string shown(const Json& value) { return one_line(write_json(value), kShown); }
-
-/// The first member in which two values differ: "usage.total.input_tokens is 7, but SOURCE says 8".
-std::string first_difference(const std::string& name, const Json& is, const Json& said,
-                             const std::string& source) {
-  if (is == said) return "";
-  if (!is.is_object() || !said.is_object())
-    return name + " is " + shown(is) + ", but " + source + " says " + shown(said);
-  const auto below = [&](const std::string& member) {
-    return name.empty() ? member : name + "." + member;
-  };
-  for (const auto& [member, value] : said.members()) {
-    const Json* found = is.find(member);
-    if (found == nullptr) return below(member) + " is missing; " + source + " has it";
-    if (auto mismatch = first_difference(below(member), *found, value, source); !mismatch.empty())
-      return mismatch;
-  }
-  for (const auto& [member, value] : is.members())
-    if (said.find(member) == nullptr) return below(member) + " is there, but not in " + source;
-  return "";  // the same members in another order
-}
-
-/// The sums of a run's records.
-struct Replayed {
-  Tally tally;
-  std::vector<VerificationCompleted> after;  ///< those of phase "after"
-  std::optional<RunEnd> completed;           ///< the last one, if any
-};
-
-Replayed replay(const fs::path& transcript) {
-  Replayed run;
-  read_transcript(transcript, [&](const TranscriptRecord& record) {
-    const auto seen = record.event();
-    if (!seen) return;
-    // The transcript's own remark, which is made beside the run's events.
-    const auto* hit = std::get_if<CheckRecord>(&seen->what);
-    if (hit && hit->check == "transcript_limit") return;
-    const bool whole = std::holds_alternative<CallDecided>(seen->what) ||
-                       std::holds_alternative<VerificationCompleted>(seen->what) ||
-                       std::holds_alternative<RunEnd>(seen->what);
-    const RunEvent event = whole ? event_with_blobs(record, transcript) : *seen;
-    run.tally.on(event);
-    if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
-    if (const auto* verified = std::get_if<VerificationCompleted>(&event.what))
-      if (verified->phase == VerificationPhase::after) run.after.push_back(*verified);
-  });
-  return run;
-}
-
-/// The commands of the last round, against the last records of verifications.
-std::string verification_mismatch(const Json& result,
-                                  const std::vector<VerificationCompleted>& records) {
-  const Json& round = result["verification"]["after"];
-  if (result["verified"].boolean() && !round["passed"].boolean())
-    return "verified is true, but no verification has passed";
-  if (!round.is_object()) return "";
-  const auto& commands = round["commands"].items();
-  if (commands.size() > records.size())
-    return "verification.after has more commands than the transcript";
-  bool passed = true;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const VerificationCompleted& record = records[records.size() - commands.size() + i];
-    passed = passed && record.passed;
-    const bool same = commands[i]["passed"] == Json(record.passed) &&
-                      commands[i]["exit_code"] == Json(record.exit.code) &&
-                      commands[i]["ending"] == Json(name_of(record.exit.ending));
-    if (!same)
-      return "verification.after.commands[" + std::to_string(i) + "] is " + shown(commands[i]) +
-             ", but its record says " + shown(to_json(record.exit));
-  }
-  if (round["passed"].boolean() && !passed)
-    return "verification.after.passed is true, but a record says that a command failed";
-  return "";
-}
-
-/// Compares the sums of the records with those of result.json.
-std::string sums_mismatch(const Json& result, const Replayed& run) {
-  RunResult none;
-  none.duration = std::chrono::milliseconds(result["durations"].integer_at("total_ms"));
-  // As people get it: the records themselves are redacted already.
-  const Json sums = Redactor().json(result_json(none, run.tally), Audience::people);
-  const std::string source = "the sum of the transcript's records";
-  for (const char* member : {"usage", "counts", "durations", "denials", "audited"})
-    if (auto mismatch = first_difference(member, result[member], sums[member], source);
-        !mismatch.empty())
-      return mismatch;
-  if (auto mismatch = first_difference("model.served", result["model"]["served"],
-                                       sums["model"]["served"], source);
-      !mismatch.empty())
-    return mismatch;
-  return verification_mismatch(result, run.after);
-}
-
-/// The first file in kept/ that the result does not name, or "".
-std::string unknown_kept(const Json& kept, const fs::path& folder) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(folder, error))) return "";
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is not a folder";
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (fs::is_directory(entry->symlink_status(error))) continue;
-    const std::string name = entry->path().lexically_relative(folder).string();
-    if (kept.find(name) == nullptr)
-      return "kept/" + one_line(name, kShown) + " was added: the run did not keep it";
-  }
-  return error ? "kept can't be listed: " + error.message() : "";
-}
-
-std::string kept_mismatch(const Json& result, const fs::path& folder) {
-  for (const auto& [name, digest] : result["kept"].members()) {
-    const fs::path relative = fs::path(name).lexically_normal();
-    if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
-      return "kept names " + one_line(name, kShown) + ", which leads elsewhere";
-    const fs::path file = folder / "kept" / relative;
-    std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(file, error)))
-      return "kept/" + one_line(name, kShown) + " is missing";
-    if ("sha256:" + sha256_hex(read_file(file)) != digest.text())
-      return "kept/" + one_line(name, kShown) + " is not what was kept";
-  }
-  return unknown_kept(result["kept"], folder / "kept");
-}
-
-Json without_transcript(Json result) {
-  Json digests = Json::object();
-  for (const auto& [name, value] : result["digests"].members())
-    if (name != "transcript") digests.set(name, value);
-  result.set("digests", std::move(digests));
-  return result;
-}
-
-std::string mismatch_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
-  Json result;
-  try {
-    result = parse_json(read_file(file, kMostResultBytes));
-  } catch (const std::exception& error) {
-    return std::string("can't be read: ") + error.what();
-  }
-  if (result.string_at("status") == "running")
-    return "status is \"running\", but the transcript has the run's end";
-  if (run.completed->result.is_object()) {
-    if (auto mismatch =
-            first_difference("", without_transcript(result),
-                             without_transcript(run.completed->result), "the transcript");
-        !mismatch.empty())
-      return mismatch;
-  }
-  if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
-  return kept_mismatch(result, folder);
-}
-
-/// Compares a run's result.json, member by member, with its transcript: with the result in the last
-/// run.completed, and with usage, counts, denials and verification, summed up again from all records.
-/// verify_run() checks the transcript's chain and the artifacts.
-/// @param path  a run's output folder or its transcript; no result.json is expected next to a
-///              transcript of another name
-/// @return      "" or the first difference: "result.json: usage.total is …, but …"
-/// @throws Error  ExitCode::integrity: the transcript or a blob can't be read
-std::string result_mismatch(const fs::path& path) {
-  std::error_code error;
-  const bool is_folder = fs::is_directory(path, error);
-  const fs::path transcript = is_folder ? path / kTranscriptName : path;
-  const fs::path folder = is_folder ? path : transcript.parent_path();
-  const fs::path file = folder / "result.json";
-  const bool there = fs::exists(fs::symlink_status(file, error));
-  if (!is_folder && (!there || transcript.filename() != kTranscriptName)) return "";
-  const Replayed run = replay(transcript);
-  if (!run.completed) return "";  // it has not ended: verify_run has judged that
-  if (!there) return "result.json is missing, though the transcript has the run's end";
-  // A pipe would be waited for without end.
-  if (!fs::is_regular_file(fs::symlink_status(file, error))) return "result.json is not a file";
-  const std::string mismatch = mismatch_of(folder, file, run);
-  return mismatch.empty() ? "" : "result.json: " + mismatch;
-}
 
 constexpr std::size_t kMostForeign = 50;
 
@@ -217,24 +28,38 @@ std::string foreign_lines(const std::filesystem::path& folder) {
   return lines;
 }
 
+/// The flags of `sortie verify`.
+struct VerifyFlags {
+  std::string run;
+  std::string workspace;
+  std::string anchor;
+};
+
+ExitCode verify(const VerifyFlags& flags) {
+  const RunCheck check =
+      check_run(flags.run, {.repository = flags.workspace, .anchor = flags.anchor});
+  if (!check.record.ok) {
+    print_error(check.record.text() + "\n");
+    return ExitCode::integrity;
+  }
+  std::string text = check.record.text() + "\n";
+  for (const std::string& note : check.notes) text += note + "\n";
+  print_out(text + foreign_lines(flags.run));
+  return ExitCode::success;
+}
+
 }  // namespace
 
 void add_verify(CommandTable& table) {
-  auto path = std::make_shared<std::string>();
-  CLI::App& app =
-      add_command(table, table.root, "verify",
-                  "Check a transcript's hash chain, its artifacts' digests and result.json.",
-                  "sortie verify sortie-out", [path] {
-                    VerifyResult result = verify_run(*path);
-                    if (result.ok) result.problem = result_mismatch(*path);
-                    result.ok = result.problem.empty();
-                    if (result.ok)
-                      print_out(result.text() + "\n" + foreign_lines(*path));
-                    else
-                      print_error(result.text() + "\n");
-                    return result.ok ? ExitCode::success : ExitCode::integrity;
-                  });
-  app.add_option("RUN", *path, "a run's output folder, or its transcript")->required();
+  auto flags = std::make_shared<VerifyFlags>();
+  CLI::App& app = add_command(
+      table, table.root, "verify",
+      "Check a run's transcript, artifacts and result, and that its diff gives the recorded end.",
+      "sortie verify sortie-out", [flags] { return verify(*flags); });
+  app.add_option("RUN", flags->run, "a run's output folder, or its transcript")->required();
+  app.add_option("-C,--workspace", flags->workspace,
+                 "a folder in a clone that has the run's base commit, to check the diff against");
+  app.add_option("--anchor", flags->anchor, "what run --anchor wrote, to compare the record with");
 }
 
 }  // namespace sortie

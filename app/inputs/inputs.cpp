@@ -74,6 +74,9 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
   if (!options.replay.empty()) {
     model.provider = "replay";
     model.cassette = fs::absolute(options.replay);
+    // A run's output folder, whose transcript is meant.
+    std::error_code error;
+    if (fs::is_directory(model.cassette, error)) model.cassette /= "transcript.jsonl";
   }
   if (!options.provider.empty()) {
     std::vector<std::string> names;
@@ -240,6 +243,31 @@ std::map<std::string, std::string> flags_given(const RunOptions& options) {
   return flags;
 }
 
+/// The text with one folder's path in place of another's, where it stands as a whole.
+std::string with_place(const std::string& text, const std::string& from, const std::string& to) {
+  const auto goes_on = [](char c) {
+    return is_ascii_alphanumeric(c) || c == '_' || c == '-' || c == '.';
+  };
+  std::string moved;
+  std::size_t done = 0;
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, done)) {
+    const std::size_t end = at + from.size();
+    const bool whole = end == text.size() || !goes_on(text[end]);
+    moved += text.substr(done, at - done) + (whole ? to : from);
+    done = end;
+  }
+  return moved + text.substr(done);
+}
+
+/// The recorded responses, with the workspace's path as it is here.
+std::vector<RecordedStream> read_recording(const RunOptions& options, const RunInputs& inputs) {
+  std::vector<RecordedStream> streams = read_cassette(inputs.task.model.cassette);
+  if (!options.replay_moved_from.empty())
+    for (RecordedStream& stream : streams)
+      stream.sse = with_place(stream.sse, options.replay_moved_from, inputs.workspace.string());
+  return streams;
+}
+
 /// Checks all that the task and the flags ask for against the policy's bounds.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
                   const GatePlaces& places, RunInputs& inputs) {
@@ -400,7 +428,7 @@ RunInputs load_inputs(const RunOptions& options) {
   for (auto& line : task_warnings(inputs)) inputs.warnings.push_back(std::move(line));
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);
-  if (replays(inputs)) inputs.recorded = read_cassette(inputs.task.model.cassette);
+  if (replays(inputs)) inputs.recorded = read_recording(options, inputs);
   return inputs;
 }
 

@@ -38,6 +38,7 @@ struct RunOptions {
   std::string auth_file;
   std::string replay;
   std::string record;
+  std::string anchor;  ///< file, pipe or descriptor for the transcript's head
   std::string isolation;
   std::optional<int> max_turns;
   std::optional<std::int64_t> max_tokens;
@@ -47,6 +48,10 @@ struct RunOptions {
   bool fresh = false;
   Reuse reuse = Reuse::success;
   bool json = false;  ///< live events on stdout
+  // Of `sortie replay`, not flags of `run`.
+  std::string replay_calls;  ///< the transcript with the calls that are not made again; "": none
+  std::string replay_moved_from;  ///< the workspace's path in that record, to be read as this one's
+  bool silent = false;            ///< the final message is not printed
 };
 
 /// The verbosity and colours of stderr.

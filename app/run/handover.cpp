@@ -7,6 +7,8 @@
 
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/leaks.h"
+#include "app/run/diff_record.h"
+#include "ci/attestation.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
 #include "core/text/ci_commands.h"
@@ -50,11 +52,15 @@ void Handover::write_diff(const std::string& name) {
                                        " is not written: it holds a secret that can't be cut out");
       return;
     }
+  } else if (has_diff()) {
+    parts_.record.events().on(
+        {parts_.record.turn(), diff_record(*parts_.tree->diff(), name, parts_.redactor)});
   }
   parts_.result.artifacts[name] = parts_.out.write(name, text);
 }
 
 void Handover::withdraw_success() {
+  parts_.out.remove(kAttestationName);
   parts_.out.remove("changes.diff");
   parts_.result.artifacts.erase("changes.diff");
   try {

@@ -14,7 +14,7 @@ class PatchedPaths : public EventSink {
  public:
   void on(const RunEvent& event) override {
     const auto* change = std::get_if<FileChange>(&event.what);
-    if (change == nullptr || change->kind == ChangeKind::remove) return;
+    if (change == nullptr || change->kind == ChangeKind::remove || !change->by.empty()) return;
     const std::lock_guard lock(mutex_);
     paths_.insert(change->path);
   }

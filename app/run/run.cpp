@@ -28,6 +28,7 @@
 #include "app/run/signals.h"
 #include "app/setup/run_secrets.h"
 #include "app/show/failure.h"
+#include "ci/attestation.h"
 #include "core/base/error.h"
 #include "core/git/config/git_place.h"
 #include "core/text/text.h"
@@ -64,6 +65,7 @@ class Run {
         secrets_(inputs_, options),
         record_({.folder = out_.path(),
                  .json = options.json,
+                 .anchor = options.anchor,
                  .retries = inputs_.task.model.retries,
                  .style = style,
                  .log = {.rounds = inputs_.task.verify.rounds + 1,
@@ -92,6 +94,7 @@ class Run {
   void explain_end();
   void print_end(const std::string& untold);
   ExitCode end();
+  void attest();
   void end_agent();
   void end_processes();
   void hand_over();
@@ -396,6 +399,7 @@ ExitCode Run::end() {
   if (signals_) signals_->never_end();  // readers of the outputs have their own time limits
   hand_over();
   finish([this] { record_.close(); });
+  attest();
   const ExitCode recorded = result_.code;
   const std::string untold = finish([this] {
     write_result(out_.path(), result_json(result_, record_.tally()), secrets_.redactor());
@@ -407,10 +411,22 @@ ExitCode Run::end() {
   return result_.code;
 }
 
+/// Writes the attestation of a success. It names the digests of the transcript and of result.json, so
+/// it comes after the one and before the other.
+void Run::attest() {
+  if (result_.code != ExitCode::success) return;
+  finish([this] {
+    const Json result =
+        secrets_.redactor().json(result_json(result_, record_.tally()), Audience::people);
+    out_.write(kAttestationName, attestation_text(out_.path(), result_text(result)));
+  });
+  if (result_.code != ExitCode::success) finish([this] { record_.close(); });
+}
+
 /// Prints all that people get at the end: the message or the last event, the sum, the last line.
 void Run::print_end(const std::string& untold) {
-  const bool prints_message =
-      result_.code == ExitCode::success && !options_.json && options_.diff != "-";
+  const bool prints_message = result_.code == ExitCode::success && !options_.json &&
+                              options_.diff != "-" && !options_.silent;
   record_.end_progress(!prints_message);
   if (!untold.empty())
     record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));

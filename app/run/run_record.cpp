@@ -93,10 +93,15 @@ void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
         most_transcript_bytes);
   else
     transcript_ = std::make_unique<Transcript>(options_.folder, clock, most_transcript_bytes);
+  if (!options_.anchor.empty()) {
+    anchor_ = std::make_unique<Anchor>(options_.anchor, result_.run_id);
+    transcript_->anchor_to(*anchor_);
+  }
   progress_ = std::make_unique<Progress>(options_.style, options_.log, redactor_, errors());
   events_.record_to(*transcript_);
   events_.add(tally_);
   events_.add(patched_);
+  events_.add(connections_);
   if (options_.json) open_live_events();
   if (live_events_) events_.add(*live_events_);
   if (!options_.style.quiet) events_.add(*progress_);

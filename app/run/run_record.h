@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/inputs/options.h"
+#include "app/run/call_changes.h"
 #include "app/run/patched_paths.h"
 #include "app/setup/run_services.h"
 #include "app/show/error_stream.h"
@@ -36,6 +37,7 @@ class RunRecord : public Notices {
   struct Options {
     std::filesystem::path folder;  ///< --out, with the transcript
     bool json = false;             ///< live events are written
+    std::string anchor{};          ///< as in RunOptions; "": none
     int retries = 0;               ///< as in EventsJsonl::Options
     OutputStyle style{};
     LogLines::Options log{};
@@ -65,6 +67,8 @@ class RunRecord : public Notices {
   const Tally& tally() const noexcept { return tally_; }
   /// The paths that patches of the agent wrote. Safe in every thread.
   std::set<std::string> patched_paths() const { return patched_.paths(); }
+  /// The connections that commands opened. Safe in every thread.
+  const OpenedConnections& connections() const noexcept { return connections_; }
 
   void say(const std::string& line) override;
   void warn(const std::string& line) override;
@@ -109,6 +113,8 @@ class RunRecord : public Notices {
   Tally tally_;
   PatchedPaths patched_;
   std::optional<RunHistory> earlier_;
+  OpenedConnections connections_;
+  std::unique_ptr<Anchor> anchor_;
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<EventWriter> event_writer_;  ///< to `lines`, if live events are wanted
   std::unique_ptr<ErrorStream> errors_;        ///< through that writer where both are one

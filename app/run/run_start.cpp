@@ -9,6 +9,7 @@
 #include "core/git/config/git_place.h"
 #include "core/git/git_tree.h"
 #include "core/json/json.h"
+#include "core/task/functions.h"
 #include "core/task/task_loader.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace_options.h"
@@ -53,6 +54,14 @@ Json model_json(const RunInputs& inputs) {
   json.set("table",
            Json::object({{"version", known_models().version}, {"date", known_models().date}}));
   return json;
+}
+
+/// The contents that the effective task does not have itself; null if there are none.
+Json task_files(const Task& task) {
+  Json files;
+  if (!task.functions.empty()) files.set("functions", functions_json(task.functions));
+  if (task.output.schema) files.set("output_schema", *task.output.schema);
+  return files;
 }
 
 SandboxStart sandbox_start(const Policy& policy, Confinement& confinement) {
@@ -129,6 +138,7 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
   start.model = model_json(inputs);
   start.sandbox = sandbox_start(inputs.policy, confinement);
   start.budget = to_json(inputs.task.budget);
+  start.task_files = task_files(inputs.task);
   start.warnings = inputs.warnings;
   return start;
 }

@@ -60,6 +60,17 @@ std::vector<std::string> RunTree::touched_paths() {
   return touched_ ? touched_->take() : std::vector<std::string>();
 }
 
+void RunTree::begin_work() {
+  touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
+  call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
+                        parts_.redactor);
+}
+
+std::vector<FileChange> RunTree::file_changes(const std::vector<std::string>& touched,
+                                              bool by_other_program) {
+  return call_changes_ ? call_changes_->take(touched, by_other_program) : std::vector<FileChange>();
+}
+
 std::vector<std::string> RunTree::files_at_limit() {
   return touched_ ? touched_->at_limit() : std::vector<std::string>();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/inputs/run_inputs.h"
+#include "app/run/call_changes.h"
 #include "app/run/protected_names.h"
 #include "app/run/signals.h"
 #include "app/setup/run_services.h"
@@ -44,11 +45,13 @@ class RunTree : public WorkSoFar {
 
   ProtectedNames& names() noexcept { return names_; }
   /// From now on, touched paths are due to calls.
-  void begin_work() { touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size); }
+  void begin_work();
 
   Diff draft(const std::string& only, const CancelCheck& check_cancel) override;
   std::vector<ChangedPath> changed_paths() override;
   std::vector<std::string> touched_paths() override;
+  std::vector<FileChange> file_changes(const std::vector<std::string>& touched,
+                                       bool by_other_program) override;
   std::vector<std::string> files_at_limit() override;
   std::vector<std::string> led_elsewhere() override { return names_.led_elsewhere(); }
   std::vector<std::string> restore_protected() override { return names_.restore_changed(); }
@@ -88,6 +91,7 @@ class RunTree : public WorkSoFar {
   Parts parts_;
   ProtectedNames names_;
   std::optional<TouchedPaths> touched_;
+  std::optional<CallChanges> call_changes_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
 };

@@ -23,6 +23,7 @@
 #include "policies/engine/approver.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
+#include "tools/recorded_calls.h"
 #include "tools/tool_runner.h"
 
 namespace sortie {
@@ -79,7 +80,8 @@ struct Agent::State : public ConcurrentCommandSource {
   std::unique_ptr<Launcher> launcher;
   std::unique_ptr<ExecSessions> sessions;
   std::unique_ptr<Approver> approver;
-  std::unique_ptr<mcp::Servers> servers;  ///< of tools; before the runner, which has those
+  std::unique_ptr<RecordedCalls> recorded_calls;  ///< of a replay: what it does not do again
+  std::unique_ptr<mcp::Servers> servers;          ///< of tools; before the runner, which has those
   std::unique_ptr<ToolRunner> tool_runner;
   std::unique_ptr<ResponseChecks> checks;
   std::unique_ptr<Loop> loop;
@@ -101,6 +103,8 @@ void Agent::State::make_model() {
 
 void Agent::State::make_tools() {
   const RunInputs& inputs = parts.inputs;
+  if (!parts.options.replay_calls.empty())
+    recorded_calls = std::make_unique<RecordedCalls>(parts.options.replay_calls);
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
   sessions = std::make_unique<ExecSessions>(
       *launcher, SessionOutputs{redactor, inputs.task.context.shown_output, &parts.outputs});
@@ -127,7 +131,15 @@ void Agent::State::make_tools() {
   options.offer.absent = absent_tools(set);
   options.offer.source = start_servers();
   options.outputs = &parts.outputs;
+  if (recorded_calls)
+    options.recorded = [this](const ToolCall& call) {
+      return recorded_calls->answer(call, parts.confinement.view());
+    };
   options.paths.touched_paths = [&work = parts.work] { return work.touched_paths(); };
+  options.paths.file_changes = [&work = parts.work](const std::vector<std::string>& touched,
+                                                    bool by_other_program) {
+    return work.file_changes(touched, by_other_program);
+  };
   options.paths.files_at_limit = [&work = parts.work] { return work.files_at_limit(); };
   options.offer.keeps = [this](const std::string& name) {
     return enables_tool(parts.inputs.task.tools, name);
@@ -147,6 +159,7 @@ void Agent::State::make_tools() {
 /// Starts the task's MCP servers.
 /// @throws Error  ExitCode::environment: a required one does not start, or differs from its pin
 ToolSource* Agent::State::start_servers() {
+  if (recorded_calls) return recorded_calls->source();
   servers =
       make_mcp_servers({.inputs = parts.inputs,
                         .confinement = parts.confinement,
@@ -220,6 +233,10 @@ ApprovalOptions Agent::State::approval_options() {
   options.run_id = inputs.run_id;
   options.time_left = [&budget = parts.budget] { return budget.time_left(); };
   if (!inputs.policy.approver) return options;
+  if (recorded_calls) {
+    options.approver = &recorded_calls->approver();
+    return options;
+  }
   const Environment own = own_environment();
   CommandPathPlaces places;
   places.workspace = parts.confinement.workspace();

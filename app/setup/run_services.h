@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/threads.h"
+#include "core/record/events.h"
 #include "core/workspace/diff/diff.h"
 #include "core/workspace/workspace.h"
 #include "tools/plain_tools.h"
@@ -22,6 +23,11 @@ class WorkSoFar {
   virtual std::vector<ChangedPath> changed_paths() = 0;
   /// "A path", "M path", "D path" for paths touched since the last call.
   virtual std::vector<std::string> touched_paths() = 0;
+  /// The changes behind these lines, for the record. Called once after each call that changed
+  /// something.
+  /// @param by_other_program  a server of tools made them
+  virtual std::vector<FileChange> file_changes(const std::vector<std::string>& touched,
+                                               bool by_other_program) = 0;
   /// Those of them that have exactly the size that files may have (limits.file_size).
   virtual std::vector<std::string> files_at_limit() = 0;
   /// Protected names that lead through links elsewhere than at the start.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/record/call_event_fields.h"
+#include "core/record/file_event_fields.h"
 #include "core/record/model_event_fields.h"
 #include "core/record/run_event_fields.h"
 #include "core/record/workspace_event_fields.h"

@@ -11,6 +11,7 @@
 #include "core/json/json.h"
 #include "core/model/model.h"
 #include "core/record/call_events.h"
+#include "core/record/file_events.h"
 #include "core/record/model_events.h"
 #include "core/record/run_events.h"
 #include "core/record/workspace_events.h"
@@ -25,9 +26,9 @@ struct RunEvent {
   int turn = 0;  ///< 0 before the first
   std::variant<RunStart, TurnStarted, ModelRequested, ModelCutOff, RetryRecord, FallbackRecord,
                ModelAnswered, CheckRecord, CallDecided, ToolCalled, ToolOutputRecord, PlanUpdated,
-               FileChange, NetworkRecord, McpServerRecord, McpMessage, VerificationRecord,
-               VerificationCompleted, StageRecord, StageCompleted, CompactionRecord,
-               BudgetExhausted, RunEnd>
+               FileChange, DiffWritten, NetworkRecord, McpServerRecord, McpMessage,
+               VerificationRecord, VerificationCompleted, StageRecord, StageCompleted,
+               CompactionRecord, BudgetExhausted, RunEnd>
       what;
 };
 

@@ -75,6 +75,8 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
           "(`provider`, `name`, `context_window`, `max_output_tokens`, `price` and where they come from, `fallback`, `table` with `version` and `date`)"),
       F::always<&O::sandbox>("sandbox", "sandbox", "(`mode`, `network`, layers)"),
       F::always<&O::budget>("budget", "object"),
+      F::if_set<&O::task_files>("task_files", "object",
+                                "(`functions`, `output_schema`) that the task names"),
       F::or_null<&O::resumed_from>("resumed_from", "text_or_null",
                                    ": the number of the record before, where the run goes on"),
       F::if_set<&O::warnings>("warnings", "list",

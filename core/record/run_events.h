@@ -56,6 +56,7 @@ struct RunStart {
   Json model;  ///< {"provider","name",…}
   SandboxStart sandbox;
   Json budget;  ///< to_json(TaskBudget), core/agent/budget.h
+  Json task_files{};  ///< object: what the task names besides prompts: "functions", "output_schema"
   std::string resumed_from{};
   std::vector<std::string> warnings{};  ///< risky permissions of the policy
 };

@@ -130,6 +130,16 @@ void Transcript::append(const Record& record) {
   if (begins_turn(record.type)) sync();
   write(text);
   if (is_synced(record.type)) sync();
+  if (anchor_ != nullptr && is_anchored(record.type)) write_anchor();
+}
+
+void Transcript::write_anchor() {
+  try {
+    anchor_->write(next_seq_ - 1, prev_);
+  } catch (const Error& error) {
+    anchor_ = nullptr;  // the run ends by this, and the record of that need not fail too
+    throw;
+  }
 }
 
 std::string Transcript::line(const Record& record, const Json& data) const {

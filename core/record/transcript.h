@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/record/anchor.h"
 #include "core/record/blobs.h"
 #include "core/record/event_codec.h"
 #include "core/record/events.h"
@@ -52,6 +53,10 @@ class Transcript {
   /// @throws Error  ExitCode::environment with the cause: disk full, read-only, …
   void on(const Record& record);
 
+  /// Writes the head there from now on: with the run's start and end, and with each turn. To be
+  /// called before the first record.
+  void anchor_to(Anchor& anchor) { anchor_ = &anchor; }
+
   std::uint64_t records() const noexcept { return next_seq_; }
   /// SHA-256 of the last record's line: the `prev` of the next one.
   const std::string& last_digest() const noexcept { return prev_; }
@@ -63,6 +68,7 @@ class Transcript {
   std::string line(const Record& record, const Json& data) const;
   void write(const std::string& line);
   void sync();
+  void write_anchor();
   [[noreturn]] void fail(const std::string& step);
 
   std::filesystem::path path_;
@@ -73,6 +79,7 @@ class Transcript {
   std::uint64_t file_bytes_ = 0;
   std::uint64_t next_seq_ = 0;
   std::string prev_ = kNoRecordBefore;
+  Anchor* anchor_ = nullptr;
   bool synced_ = true;
   bool limit_told_ = false;
   std::string failure_;  ///< the failed write, if any

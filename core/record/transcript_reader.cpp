@@ -392,6 +392,10 @@ Beginning beginning_of(const fs::path& path) {
   }
 }
 
+void each_record_line(const fs::path& path, const std::function<bool(std::string_view)>& each) {
+  each_line(path, each);
+}
+
 void read_transcript(const fs::path& path,
                      const std::function<void(const TranscriptRecord&)>& each) {
   std::uint64_t number = 0;

@@ -66,6 +66,11 @@ enum class Beginning {
 };
 Beginning beginning_of(const std::filesystem::path& path);
 
+/// Passes on the text of every whole line in order, without its newline, until false is returned.
+/// @throws Error  usage: the file can't be read, or is not a regular one
+void each_record_line(const std::filesystem::path& path,
+                      const std::function<bool(std::string_view)>& each);
+
 /// Passes on every whole record in order; skips a torn last line. Does not check the chain.
 /// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"
 void read_transcript(const std::filesystem::path& path,

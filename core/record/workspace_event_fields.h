@@ -8,31 +8,6 @@
 
 namespace sortie {
 
-inline EventRow row_of(const FileChange*) { return {"file.changed", false, ""}; }
-inline const RecordFields<FileChange>& fields_of(const FileChange*) {
-  using O = FileChange;
-  using F = Fields<O>;
-  static const RecordFields<O> list = {
-      F::always<&O::path>("path", "text"),
-      F::always<&O::kind>("kind", "change", "(add, delete, update, move)"),
-      {"mode", "mode", "", true,
-       [](const O& from, const char* name, Json& to) {
-         std::string digits;
-         for (int shift = 9; shift >= 0; shift -= 3)
-           digits += static_cast<char>('0' + (from.mode >> shift & 7));
-         to.members().emplace_back(name, digits);
-       },
-       [](const Json& from, O& to) {
-         to.mode = 0;
-         for (const char digit : from.text()) to.mode = to.mode << 3 | (digit & 7);
-       }},
-      F::or_null<&O::sha256_before>("sha256_before", "text_or_null"),
-      F::or_null<&O::sha256_after>("sha256_after", "text_or_null"),
-      F::if_set<&O::moved_from>("moved_from", "text"),
-  };
-  return list;
-}
-
 inline EventRow row_of(const NetworkRecord*) { return {"network.connection", false, ""}; }
 inline const RecordFields<NetworkRecord>& fields_of(const NetworkRecord*) {
   using O = NetworkRecord;

@@ -14,23 +14,6 @@ namespace sortie {
 
 // Events of the workspace: changed files, connections of commands, verification.
 
-enum class ChangeKind { add, remove, update, move };
-template <>
-inline constexpr auto kSpelling<ChangeKind> =
-    std::to_array<Spelled<ChangeKind>>({{ChangeKind::add, "add"},
-                                        {ChangeKind::remove, "delete"},
-                                        {ChangeKind::update, "update"},
-                                        {ChangeKind::move, "move"}});
-
-struct FileChange {
-  std::string path;
-  ChangeKind kind = ChangeKind::update;
-  std::string moved_from{};   ///< the old path of a move
-  unsigned mode = 0644;       ///< after the change; of a deleted file: before it
-  std::string sha256_before;  ///< hex; "" if there was no file
-  std::string sha256_after;
-};
-
 enum class ConnectionState {
   denied,
   opened,  ///< recorded before anything is connected

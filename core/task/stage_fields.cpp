@@ -44,7 +44,10 @@ FieldValue tools_value(StageDraft& draft) {
     read(node, name, findings);
     if (node.is_list() && node.items.empty()) draft.stage.tools = {kNoTools};
   };
-  value.write = [&draft] { return written_tools(draft.stage.tools); };
+  // All tools are null, which differs from none: [].
+  value.write = [&draft] {
+    return draft.stage.tools.empty() ? Json() : written_tools(draft.stage.tools);
+  };
   return value;
 }
 

@@ -21,6 +21,8 @@ struct RecordedCall {
   bool audited = false;  ///< only the approval mode audit let it run
   /// Denied by a rule, the approver or a fixed limit, not just since no rule matched.
   bool refused = false;
+  /// Decided by more than the policy: the approver answered, or a stage had a sandbox of its own.
+  bool depends = false;
 };
 
 /// The calls of a run, in order.

@@ -60,6 +60,22 @@ BOOST_AUTO_TEST_CASE(a_servers_tools_are_called_and_give_all_that_they_return) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_replay_takes_the_calls_of_servers_from_the_record) {
+  const ServedFolder folder;
+  folder.set(calls({"echo", "fail", "structured", "write"}), "good", "env: {GREETING: hi}");
+  const ProgramEnd end = folder.run();
+  BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+  BOOST_TEST(holds(folder.artifact("changes.diff"), "+by the server"));
+
+  const ProgramEnd again = run_program({.argv = {sortie_binary(), "replay", folder.out().string(),
+                                                 "--out", folder.path("again").string()}});
+
+  BOOST_TEST(again.status == 0, again.errors);
+  BOOST_TEST(holds(again.output, "replay: equal: 4 decisions, 4 calls"), again.output);
+  // No server was started: its words and states are in no record.
+  BOOST_TEST(!holds(read_file(folder.path("again/transcript.jsonl")), "\"mcp.server\""));
+}
+
 BOOST_AUTO_TEST_CASE(a_hostile_server_is_held_within_its_limits_and_the_run_goes_on) {
   const struct {
     const char* mode;

@@ -38,6 +38,13 @@ struct DiffOptions {
   CancelCheck check_cancel{};
 };
 
+/// One side of a file in a diff, without its content.
+struct DiffSide {
+  unsigned mode = 0100644;  ///< as in TreeEntry
+  std::string sha256;       ///< hex, of the content
+  std::uint64_t bytes = 0;
+};
+
 /// Paths are relative to the workspace.
 struct DiffFile {
   std::string path;
@@ -45,6 +52,12 @@ struct DiffFile {
   ChangedPath::Kind kind = ChangedPath::Kind::modified;
   int added_lines = 0;
   int deleted_lines = 0;
+  // These are not filled in for a draft.
+  std::optional<DiffSide> before{};  ///< nothing: the diff adds it
+  std::optional<DiffSide> after{};   ///< nothing: the diff deletes it
+  bool in_head = false;              ///< HEAD has `before`
+  /// The content of `before` if HEAD does not have it; nothing if it is too large to be kept.
+  std::optional<std::string> base_content{};
 };
 
 /// A changed path that a diff can't contain.
@@ -123,6 +136,7 @@ struct Diff {
   std::string base;                     ///< "start" or "head": what the diff compares with
   std::string head_commit;              ///< at the start; "" without a repository or a commit
   DiffEffect effect{};                  ///< with DiffOptions::effect
+  std::string prefix;         ///< the workspace within its repository: "" or "sub/folder/"
   std::string index_problem;  ///< why the index can't be read, or "": then HEAD replaced it
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/diff/diff_selection.h"
 #include "core/workspace/diff/patch_check.h"
@@ -124,6 +125,32 @@ DiffEffect take_effect(Sides& sides, std::size_t prefix) {
   return effect;
 }
 
+/// Contents of the base that no commit has are kept up to this size, all together.
+constexpr std::uint64_t kMostBaseContent = 4u << 20;
+
+/// Fills in the sides of each file, before the prefix is removed from its paths.
+void add_sides(std::vector<DiffFile>& files, const Sides& sides, const StartState& start,
+               const CancelCheck& check_cancel) {
+  const auto side_of = [](const TreeEntry& entry) {
+    return DiffSide{entry.mode, sha256_hex(entry.content), entry.content.size()};
+  };
+  std::uint64_t kept = 0;
+  for (DiffFile& file : files) {
+    if (check_cancel) check_cancel();
+    if (const auto after = sides.after.find(file.path); after != sides.after.end())
+      file.after = side_of(after->second);
+    const std::string& old_path = file.old_path.empty() ? file.path : file.old_path;
+    const auto before = sides.before.find(old_path);
+    if (before == sides.before.end()) continue;
+    const TreeEntry& entry = before->second;
+    file.before = side_of(entry);
+    file.in_head = start.head_has(old_path.substr(start.prefix().size()), entry);
+    if (file.in_head || kept + entry.content.size() > kMostBaseContent) continue;
+    kept += entry.content.size();
+    file.base_content = entry.content;
+  }
+}
+
 }  // namespace
 
 void check_start(const fs::path& root) {
@@ -148,6 +175,8 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   for (const DiffFile& file : patch.files)
     if (!file.old_path.empty())
       diff.moved_ids[file.old_path] = id_text(blob_id(sides.before.at(file.old_path).content));
+  diff.prefix = start.prefix();
+  if (!options.draft) add_sides(patch.files, sides, start, options.check_cancel);
   diff.files = without_prefix(std::move(patch.files), start.prefix());
   if (!options.draft) diff.applies_to = judge_applies_to(changes, sides, start);
   if (!options.draft && options.effect) diff.effect = take_effect(sides, start.prefix().size());

@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/git/git_repository.h"
 #include "core/text/text.h"
-#include "core/workspace/diff/patch_body.h"
 #include "core/workspace/diff/patch_header.h"
+#include "core/workspace/diff/patch_piece.h"
 
 namespace sortie {
 namespace {
@@ -29,8 +29,8 @@ std::string difference_of(const std::string& path, unsigned mode, const std::str
 
 /// Applies one patch to the file that it changes. Nothing of the content is kept.
 /// @throws Error  it does not apply, or makes something else than `after` has
-Effect apply_piece(std::string_view text, const TouchedFiles& before, const TouchedFiles& after) {
-  PatchHeader header = read_header(text);
+Effect apply_piece(const PatchPiece& piece, const TouchedFiles& before, const TouchedFiles& after) {
+  const PatchHeader header = piece.header();
   const bool stays = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
   const bool adds = header.old_mode == 0 && !stays;
   const bool deletes = header.new_mode == 0 && !stays;
@@ -47,7 +47,7 @@ Effect apply_piece(std::string_view text, const TouchedFiles& before, const Touc
   if (!adds && !header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id) {
     throw Error("names another content");
   }
-  const std::string made = apply_body(header, old->content, text);
+  const std::string made = piece.apply(old->content);
   if (deletes) {
     if (!made.empty()) throw Error("deletes a part of a file");
     return effect;
@@ -89,7 +89,7 @@ std::string check_patch(const std::string& text, const TouchedFiles& before,
   std::set<std::string> made;
   for (std::string_view rest = text; !rest.empty();) {
     if (check_cancel) check_cancel();
-    const std::string_view piece = take_patch(rest);
+    const PatchPiece piece(rest);
     try {
       const Effect effect = apply_piece(piece, before, after);
       if (effect.removes && !removed.insert(*effect.removes).second)
@@ -97,7 +97,7 @@ std::string check_patch(const std::string& text, const TouchedFiles& before,
       if (effect.makes && !made.insert(*effect.makes).second)
         return path_text(*effect.makes) + ": made twice";
     } catch (const Error& error) {
-      return one_line(repair_utf8(piece.substr(0, piece.find('\n')))) + ": " + error.what();
+      return piece.title() + ": " + error.what();
     }
   }
   // Like git: all files are removed before any are created.

@@ -1,0 +1,129 @@
+#include "app/run/replay.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "app/run/recorded_inputs.h"
+#include "app/run/recorded_replay.h"
+#include "app/run/run.h"
+#include "app/show/standard_output.h"
+#include "ci/run_check.h"
+#include "ci/run_compare.h"
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/git/git_info.h"
+#include "core/text/text.h"
+#include "core/workspace/tree.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A temporary folder that is removed at the end.
+class ReplayFolder {
+ public:
+  ReplayFolder() : path_(make_temporary_folder("sortie-replay")) {}
+  ReplayFolder(const ReplayFolder&) = delete;
+  ReplayFolder& operator=(const ReplayFolder&) = delete;
+  ~ReplayFolder() {
+    try {
+      remove_tree(path_);
+    } catch (const std::exception&) {  // a folder in $TMPDIR is left behind
+    }
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The workspace of the replay, which must have the recorded base.
+/// @throws InputError
+fs::path find_base(const ReplayOptions& options, const RunStart& start) {
+  const std::string named = options.workspace.empty() ? start.workspace.path : options.workspace;
+  std::error_code error;
+  const fs::path folder = fs::canonical(named, error);
+  if (error || !fs::is_directory(folder, error))
+    throw InputError("the workspace " + path_text(named) +
+                     " is not there: name a folder with the run's base (-C DIR)");
+  const auto git = read_git_info(folder);
+  const std::string head = git ? git->head_commit : "";
+  if (head == start.workspace.base_commit) return folder;
+  const auto said = [](const std::string& commit) {
+    return commit.empty() ? std::string("no commit") : commit;
+  };
+  throw InputError(path_text(folder) + " is at " + said(head) + ", and the run began at " +
+                   said(start.workspace.base_commit) +
+                   ": name a folder with that base, for example of `git worktree add`");
+}
+
+RunOptions run_options(const ReplayOptions& options, const RecordedInputs& recorded,
+                       const fs::path& workspace, const fs::path& folder) {
+  const WorkspaceStart& was = recorded.start.workspace;
+  RunOptions run;
+  run.task = (folder / "task.yaml").string();
+  run.policy = (folder / "policy.yaml").string();
+  run.approval = recorded.approval;
+  run.workspace = workspace.string();
+  run.out = options.out.empty() ? (folder / "out").string() : options.out;
+  run.fresh = true;
+  run.replay = recorded.transcript.string();
+  run.replay_calls = run.replay;
+  run.isolation = options.isolation;
+  if (run.isolation.empty() && was.isolation != "none") run.isolation = was.isolation;
+  if (workspace != was.path) run.replay_moved_from = was.path;
+  run.silent = true;
+  return run;
+}
+
+std::string sides(const RunDifference& difference) {
+  return "  recorded: " + difference.recorded + "\n  replayed: " + difference.replayed + "\n";
+}
+
+std::string counted(std::size_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Prints what the comparison found.
+ExitCode report(const RunComparison& found, bool strict) {
+  std::string text;
+  for (const RunDifference& output : found.outputs)
+    text += "output of " + output.where + " differs:\n" + sides(output);
+  if (found.first) text += "replay: differs: " + found.first->where + "\n" + sides(*found.first);
+  const bool equal = !found.first && (!strict || found.outputs.empty());
+  if (!found.first && !equal)
+    text += "replay: differs: " + counted(found.outputs.size(), "output") +
+            " (without --strict they do not count)\n";
+  if (!text.empty()) print_error(text);
+  if (equal)
+    print_out("replay: equal: " + counted(found.decisions, "decision") + ", " +
+              counted(found.calls, "call") + ", " + counted(found.verifications, "verification") +
+              ", the diff (" + counted(found.diff_bytes, "byte") + ")\n");
+  return equal ? ExitCode::success : ExitCode::integrity;
+}
+
+}  // namespace
+
+ExitCode replay_run(const ReplayOptions& options, const OutputStyle& style) {
+  const RunCheck check = check_run(options.run);
+  if (!check.record.ok) {
+    print_error(check.record.text() + "\n");
+    return ExitCode::integrity;
+  }
+  if (!check.record.finished)
+    throw InputError(path_text(options.run) +
+                     ": the run has not ended: there is nothing to compare");
+  if (options.tools == ReplayTools::recorded) return replay_record(options.run);
+  const RecordedInputs recorded = read_recorded_inputs(options.run);
+  const fs::path workspace = find_base(options, recorded.start);
+  const ReplayFolder folder;
+  write_recorded_inputs(recorded, folder.path());
+  const RunOptions run = run_options(options, recorded, workspace, folder.path());
+  OutputStyle quiet = style;
+  quiet.quiet = !style.verbose;
+  run_task(run, quiet);
+  return report(compare_runs(recorded.transcript.parent_path(), run.out), options.strict);
+}
+
+}  // namespace sortie

@@ -1,0 +1,292 @@
+#include "ci/result_check.h"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "ci/result.h"
+#include "ci/tally.h"
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/files/files.h"
+#include "core/record/transcript.h"
+#include "core/record/transcript_reader.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShown = 120;
+constexpr std::uint64_t kMostResult = 64u << 20;
+
+std::string shown(const Json& value) { return one_line(write_json(value), kShown); }
+
+/// The first member in which two values differ: "usage.total.input_tokens is 7, but SOURCE says 8".
+std::string first_difference(const std::string& name, const Json& is, const Json& said,
+                             const std::string& source) {
+  if (is == said) return "";
+  if (!is.is_object() || !said.is_object())
+    return name + " is " + shown(is) + ", but " + source + " says " + shown(said);
+  const auto below = [&](const std::string& member) {
+    return name.empty() ? member : name + "." + member;
+  };
+  for (const auto& [member, value] : said.members()) {
+    const Json* found = is.find(member);
+    if (found == nullptr) return below(member) + " is missing; " + source + " has it";
+    if (auto mismatch = first_difference(below(member), *found, value, source); !mismatch.empty())
+      return mismatch;
+  }
+  for (const auto& [member, value] : is.members())
+    if (said.find(member) == nullptr) return below(member) + " is there, but not in " + source;
+  return "";  // the same members in another order
+}
+
+/// The sums of a run's records.
+struct Replayed {
+  Tally tally;
+  std::vector<VerificationCompleted> after;  ///< those of phase "after"
+  std::optional<RunStart> start;             ///< the first one
+  std::vector<StageCompleted> stages;
+  std::vector<DiffWritten> diffs;
+  std::optional<RunEnd> completed;  ///< the last one, if any
+};
+
+Replayed replay(const fs::path& transcript) {
+  Replayed run;
+  read_transcript(transcript, [&](const TranscriptRecord& record) {
+    const auto seen = record.event();
+    if (!seen) return;
+    // The transcript's own remark, which is made beside the run's events.
+    const auto* hit = std::get_if<CheckRecord>(&seen->what);
+    if (hit && hit->check == "transcript_limit") return;
+    const bool whole = std::holds_alternative<CallDecided>(seen->what) ||
+                       std::holds_alternative<VerificationCompleted>(seen->what) ||
+                       std::holds_alternative<DiffWritten>(seen->what) ||
+                       std::holds_alternative<RunStart>(seen->what) ||
+                       std::holds_alternative<RunEnd>(seen->what);
+    const RunEvent event = whole ? event_with_blobs(record, transcript) : *seen;
+    run.tally.on(event);
+    if (const auto* start = std::get_if<RunStart>(&event.what); start && !run.start)
+      run.start = *start;
+    if (const auto* stage = std::get_if<StageCompleted>(&event.what)) run.stages.push_back(*stage);
+    if (const auto* diff = std::get_if<DiffWritten>(&event.what)) run.diffs.push_back(*diff);
+    if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
+    if (const auto* verified = std::get_if<VerificationCompleted>(&event.what))
+      if (verified->phase == VerificationPhase::after) run.after.push_back(*verified);
+  });
+  return run;
+}
+
+/// The commands of the last round, against the last records of verifications.
+std::string verification_mismatch(const Json& result,
+                                  const std::vector<VerificationCompleted>& records) {
+  const Json& round = result["verification"]["after"];
+  if (result["verified"].boolean() && !round["passed"].boolean())
+    return "verified is true, but no verification has passed";
+  if (!round.is_object()) return "";
+  const auto& commands = round["commands"].items();
+  if (commands.size() > records.size())
+    return "verification.after has more commands than the transcript";
+  bool passed = true;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const VerificationCompleted& record = records[records.size() - commands.size() + i];
+    passed = passed && record.passed;
+    const bool same = commands[i]["passed"] == Json(record.passed) &&
+                      commands[i]["exit_code"] == Json(record.exit.code) &&
+                      commands[i]["ending"] == Json(name_of(record.exit.ending));
+    if (!same)
+      return "verification.after.commands[" + std::to_string(i) + "] is " + shown(commands[i]) +
+             ", but its record says " + shown(to_json(record.exit));
+  }
+  if (round["passed"].boolean() && !passed)
+    return "verification.after.passed is true, but a record says that a command failed";
+  return "";
+}
+
+/// What run.started says, against the result.
+std::string start_mismatch(const Json& result, const RunStart& start) {
+  const std::string source = "run.started";
+  const Json digests = result["digests"];
+  const struct {
+    const char* name;
+    const Json& is;
+    const std::string& said;
+  } rows[] = {{"run_id", result["run_id"], start.run_id},
+              {"run_key", result["run_key"], start.run_key},
+              {"digests.task", digests["task"], start.task.digest},
+              {"digests.policy", digests["policy"], start.policy.digest},
+              {"isolation.mode", result["isolation"]["mode"], start.workspace.isolation}};
+  for (const auto& row : rows)
+    if (auto mismatch = first_difference(row.name, row.is, row.said, source); !mismatch.empty())
+      return mismatch;
+  return "";
+}
+
+/// The stages that ended, against their last records: a run that is resumed ends a stage again.
+std::string stages_mismatch(const Json& result, const std::vector<StageCompleted>& records) {
+  std::set<std::string> known;
+  for (const Json& stage : result["stages"].items()) {
+    const std::string name = stage.string_at("name");
+    known.insert(name);
+    const StageCompleted* record = nullptr;
+    for (const StageCompleted& one : records)
+      if (one.name == name) record = &one;
+    const std::string ended = stage.string_at("ended");
+    const std::string said = record == nullptr        ? "not-started"
+                             : record->reason.empty() ? "completed"
+                                                      : "failed";
+    if (ended != said || (record != nullptr && stage.integer_at("turns") != record->turns))
+      return "stages: " + shown(stage) + " differs from its record";
+  }
+  for (const StageCompleted& record : records)
+    if (known.count(record.name) == 0) return "stages lacks " + shown(Json(record.name));
+  return "";
+}
+
+/// What is said of the changes, against the record of the diff that the result names.
+std::string diff_mismatch(const Json& result, const std::vector<DiffWritten>& records) {
+  for (const auto& [name, digest] : result["artifacts"].members()) {
+    if (name != "changes.diff" && name != "partial.diff") continue;
+    const DiffWritten* record = nullptr;
+    for (const DiffWritten& one : records)
+      if (one.name == name && "sha256:" + one.sha256 == digest.text()) record = &one;
+    if (record == nullptr) continue;  // a redacted one, or of an earlier version of sortie
+    const std::string source = "the record of " + name;
+    const std::pair<const char*, Json> said[] = {
+        {"changed_files", static_cast<std::uint64_t>(record->files.size())},
+        {"base", record->base},
+        {"head_commit", record->base_commit.empty() ? Json() : Json(record->base_commit)}};
+    for (const auto& [member, value] : said)
+      if (auto mismatch = first_difference(member, result[member], value, source);
+          !mismatch.empty())
+        return mismatch;
+  }
+  return "";
+}
+
+/// Compares the sums of the records with those of result.json.
+std::string sums_mismatch(const Json& result, const Replayed& run) {
+  RunResult none;
+  none.duration = std::chrono::milliseconds(result["durations"].integer_at("total_ms"));
+  // As people get it: the records themselves are redacted already.
+  const Json sums = Redactor().json(result_json(none, run.tally), Audience::people);
+  const std::string source = "the sum of the transcript's records";
+  for (const char* member : {"usage", "counts", "durations", "denials", "audited"})
+    if (auto mismatch = first_difference(member, result[member], sums[member], source);
+        !mismatch.empty())
+      return mismatch;
+  if (auto mismatch = first_difference("model.served", result["model"]["served"],
+                                       sums["model"]["served"], source);
+      !mismatch.empty())
+    return mismatch;
+  if (auto mismatch = stages_mismatch(result, run.stages); !mismatch.empty()) return mismatch;
+  if (auto mismatch = diff_mismatch(result, run.diffs); !mismatch.empty()) return mismatch;
+  return verification_mismatch(result, run.after);
+}
+
+/// The first file in kept/ that the result does not name, or "".
+std::string unknown_kept(const Json& kept, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(folder, error))) return "";
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is not a folder";
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (fs::is_directory(entry->symlink_status(error))) continue;
+    const std::string name = entry->path().lexically_relative(folder).string();
+    if (kept.find(name) == nullptr)
+      return "kept/" + one_line(name, kShown) + " was added: the run did not keep it";
+  }
+  return error ? "kept can't be listed: " + error.message() : "";
+}
+
+std::string kept_mismatch(const Json& result, const fs::path& folder) {
+  for (const auto& [name, digest] : result["kept"].members()) {
+    const fs::path relative = fs::path(name).lexically_normal();
+    if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
+      return "kept names " + one_line(name, kShown) + ", which leads elsewhere";
+    const fs::path file = folder / "kept" / relative;
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error)))
+      return "kept/" + one_line(name, kShown) + " is missing";
+    if ("sha256:" + sha256_hex(read_file(file)) != digest.text())
+      return "kept/" + one_line(name, kShown) + " is not what was kept";
+  }
+  return unknown_kept(result["kept"], folder / "kept");
+}
+
+Json without_transcript(Json result) {
+  Json digests = Json::object();
+  for (const auto& [name, value] : result["digests"].members())
+    if (name != "transcript") digests.set(name, value);
+  result.set("digests", std::move(digests));
+  return result;
+}
+
+/// The bytes of result.json, made from the recorded result and the digest of the last record.
+std::string remade_text(const Json& recorded, const std::string& transcript_digest) {
+  Json digests = Json::object();
+  bool added = false;
+  const auto add = [&] {
+    if (!added) digests.set("transcript", transcript_digest);
+    added = true;
+  };
+  for (const auto& [name, value] : recorded["digests"].members()) {
+    if (name > "transcript") add();  // they are sorted
+    if (name != "transcript") digests.set(name, value);
+  }
+  add();
+  Json result = recorded;
+  result.set("digests", std::move(digests));
+  return result_text(result);
+}
+
+std::string mismatch_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
+  Json result;
+  std::string text;
+  try {
+    text = read_file(file, kMostResult);
+    result = parse_json(text);
+  } catch (const std::exception& error) {
+    return std::string("can't be read: ") + error.what();
+  }
+  if (result.string_at("status") == "running")
+    return "status is \"running\", but the transcript has the run's end";
+  if (run.completed->result.is_object()) {
+    if (auto mismatch =
+            first_difference("", without_transcript(result),
+                             without_transcript(run.completed->result), "the transcript");
+        !mismatch.empty())
+      return mismatch;
+  }
+  if (run.start)
+    if (auto mismatch = start_mismatch(result, *run.start); !mismatch.empty()) return mismatch;
+  if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
+  if (run.completed->result.is_object() &&
+      text != remade_text(run.completed->result, result["digests"].string_at("transcript")))
+    return "has the right members, but other bytes than sortie writes";
+  return kept_mismatch(result, folder);
+}
+
+}  // namespace
+
+std::string result_mismatch(const fs::path& path) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  const fs::path transcript = is_folder ? path / kTranscriptName : path;
+  const fs::path folder = is_folder ? path : transcript.parent_path();
+  const fs::path file = folder / "result.json";
+  const bool there = fs::exists(fs::symlink_status(file, error));
+  if (!is_folder && (!there || transcript.filename() != kTranscriptName)) return "";
+  const Replayed run = replay(transcript);
+  if (!run.completed) return "";  // it has not ended: verify_run has judged that
+  if (!there) return "result.json is missing, though the transcript has the run's end";
+  // A pipe would be waited for without end.
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return "result.json is not a file";
+  const std::string mismatch = mismatch_of(folder, file, run);
+  return mismatch.empty() ? "" : "result.json: " + mismatch;
+}
+
+}  // namespace sortie

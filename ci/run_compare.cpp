@@ -1,0 +1,231 @@
+#include "ci/run_compare.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/files/files.h"
+#include "core/record/transcript.h"
+#include "core/record/transcript_reader.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace run_compare {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShown = 400;
+constexpr std::size_t kMostOutputs = 20;
+constexpr std::uint64_t kMostDiff = 1ull << 30;
+
+/// One thing that a run did, as far as a replay can do it again.
+struct Step {
+  enum class Kind { decision, call, file, verification, end } kind = Kind::end;
+  int turn = 0;
+  std::string what;      ///< "the decision on shell (call_1)"
+  std::string value;     ///< has to be equal
+  std::string output{};  ///< may differ
+};
+
+std::string ending(const ExitStatus& exit) {
+  return exit.ending == Ending::exited || exit.ending == Ending::signalled
+             ? std::string(name_of(exit.ending)) + " " + std::to_string(exit.code)
+             : std::string(name_of(exit.ending));
+}
+
+/// Turns events into steps.
+class Reader {
+ public:
+  void take(int turn, const CallDecided& decided) {
+    std::string value = name_of(decided.decision);
+    if (decided.audited) value += ", audited";
+    add(Step::Kind::decision, turn, "the decision on " + call(decided.tool, decided.call_id),
+        value);
+  }
+  void take(int turn, const ToolOutputRecord& output) {
+    std::string value = !output.declined.empty() ? "declined"
+                        : output.success         ? "completed"
+                                                 : "failed";
+    if (!output.verdict.empty()) value += ", " + output.verdict;
+    if (output.exit) value += ", " + ending(*output.exit);
+    if (!output.changed_files.empty()) value += ", changed " + joined(output.changed_files, ", ");
+    // Of a call that was not run, the output names the rule's place, which a replay does not have.
+    add(Step::Kind::call, turn, "the result of " + call(output.tool, output.call_id), value,
+        output.declined.empty() ? output.output : "");
+  }
+  void take(int turn, const FileChange& change) {
+    std::string value = name_of(change.kind);
+    value += (change.mode & 0100) != 0 ? ", executable" : "";
+    if (!change.moved_from.empty()) value += ", from " + change.moved_from;
+    if (!change.link_target.empty()) value += ", a link";
+    add(Step::Kind::file, turn, "the change of " + one_line(change.path, 200), value,
+        change.sha256_after);
+  }
+  void take(int turn, const VerificationCompleted& done) {
+    add(Step::Kind::verification, turn,
+        "the verification '" + command(done) + "' (" + name_of(done.phase) + ", round " +
+            std::to_string(done.round) + ")",
+        std::string(done.passed ? "passed" : "failed") + ", " + ending(done.exit), done.output);
+  }
+  void take(int turn, const RunEnd& completed) {
+    end_ = {Step::Kind::end, turn, "the end of the run",
+            completed.status + " (" + std::to_string(static_cast<int>(completed.code)) + ")", ""};
+    diff_.clear();
+    digest_.clear();
+    for (const auto& [name, digest] : completed.artifacts) {
+      if (name != "changes.diff" && name != "partial.diff") continue;
+      diff_ = name;
+      digest_ = digest;
+    }
+  }
+  template <class Other>
+  void take(int, const Other&) {}
+
+  std::vector<Step> finish() {
+    if (!end_.what.empty()) steps_.push_back(std::move(end_));
+    return std::move(steps_);
+  }
+  const std::string& diff() const { return diff_; }
+  const std::string& digest() const { return digest_; }
+
+ private:
+  /// Its text as the task has it is not in the effective task of a replay.
+  static std::string command(const VerificationRecord& verification) {
+    const auto& argv = verification.argv;
+    const bool line = argv.size() == 3 && argv[0] == "sh" && argv[1] == "-c";
+    return one_line(line ? argv[2] : joined(argv, " "), 200);
+  }
+  static std::string call(const std::string& tool, const std::string& id) {
+    return one_line(tool, 60) + " (" + one_line(id, 60) + ")";
+  }
+  void add(Step::Kind kind, int turn, std::string what, std::string value,
+           std::string output = {}) {
+    steps_.push_back({kind, turn, std::move(what), std::move(value), std::move(output)});
+  }
+
+  std::vector<Step> steps_;
+  Step end_{};  ///< the last one counts
+  std::string diff_;
+  std::string digest_;
+};
+
+/// A run as its steps and its diff.
+struct Run {
+  std::vector<Step> steps;
+  std::string diff_name;              ///< "" if it has none
+  std::string diff_digest;            ///< "sha256:…"
+  std::optional<std::string> diff{};  ///< nothing: only the transcript is there
+};
+
+Run read_run(const fs::path& folder) {
+  const fs::path transcript = folder / kTranscriptName;
+  Reader reader;
+  read_transcript(transcript, [&](const TranscriptRecord& record) {
+    const auto event = record.event();
+    if (!event) return;
+    std::visit(
+        [&]<class What>(const What&) {
+          if constexpr (requires(Reader & one, const What& what) { one.take(0, what); }) {
+            const RunEvent whole = event_with_blobs(record, transcript);
+            reader.take(record.turn, std::get<What>(whole.what));
+          }
+        },
+        event->what);
+  });
+  Run run;
+  run.diff_name = reader.diff();
+  run.steps = reader.finish();
+  run.diff_digest = reader.digest();
+  std::error_code error;
+  if (!run.diff_name.empty() && fs::exists(folder / run.diff_name, error))
+    run.diff = read_file(folder / run.diff_name, kMostDiff);
+  return run;
+}
+
+std::string place(const Step& step) {
+  return (step.turn > 0 ? "turn " + std::to_string(step.turn) + ": " : "") + step.what;
+}
+
+/// The first lines in which two texts differ.
+RunDifference text_difference(const std::string& where, std::string_view recorded,
+                              std::string_view replayed) {
+  std::size_t line = 1;
+  for (;; ++line) {
+    const std::size_t one = std::min(recorded.find('\n'), recorded.size());
+    const std::size_t other = std::min(replayed.find('\n'), replayed.size());
+    const bool ended = one == recorded.size() || other == replayed.size();
+    if (ended || recorded.substr(0, one) != replayed.substr(0, other))
+      return {where + ", line " + std::to_string(line),
+              one_line(repair_utf8(recorded.substr(0, one)), kShown),
+              one_line(repair_utf8(replayed.substr(0, other)), kShown)};
+    recorded.remove_prefix(one + 1);
+    replayed.remove_prefix(other + 1);
+  }
+}
+
+/// The same for diffs, without the lines of digests: what makes them differ comes after them.
+RunDifference diff_difference(const std::string& name, const std::string& recorded,
+                              const std::string& replayed) {
+  const auto without_ids = [](std::string_view diff) {
+    std::string text;
+    while (!diff.empty()) {
+      const std::size_t end = std::min(diff.find('\n'), diff.size());
+      const std::string_view line = diff.substr(0, end);
+      text += line.starts_with("index ") ? "" : std::string(line);
+      text += '\n';  // so that lines keep their numbers
+      diff.remove_prefix(std::min(end + 1, diff.size()));
+    }
+    return text;
+  };
+  const std::string one = without_ids(recorded);
+  const std::string other = without_ids(replayed);
+  return one == other ? text_difference(name, recorded, replayed)
+                      : text_difference(name, one, other);
+}
+
+void count(const Step& step, RunComparison& comparison) {
+  comparison.decisions += step.kind == Step::Kind::decision ? 1 : 0;
+  comparison.calls += step.kind == Step::Kind::call ? 1 : 0;
+  comparison.verifications += step.kind == Step::Kind::verification ? 1 : 0;
+}
+
+}  // namespace run_compare
+
+RunComparison compare_runs(const std::filesystem::path& recorded,
+                           const std::filesystem::path& replayed) {
+  using run_compare::Step;
+  const run_compare::Run one = run_compare::read_run(recorded);
+  const run_compare::Run other = run_compare::read_run(replayed);
+  RunComparison comparison;
+  const std::size_t most = std::max(one.steps.size(), other.steps.size());
+  for (std::size_t i = 0; i < most; ++i) {
+    const Step* was = i < one.steps.size() ? &one.steps[i] : nullptr;
+    const Step* is = i < other.steps.size() ? &other.steps[i] : nullptr;
+    if (was == nullptr || is == nullptr || was->what != is->what || was->value != is->value) {
+      const auto side = [&](const Step* step, const Step* beside) -> std::string {
+        if (step == nullptr) return "nothing more";
+        const bool same = beside != nullptr && step->what == beside->what;
+        return one_line(same ? step->value : place(*step) + ": " + step->value,
+                        run_compare::kShown);
+      };
+      comparison.first =
+          RunDifference{place(was != nullptr ? *was : *is), side(was, is), side(is, was)};
+      return comparison;
+    }
+    count(*was, comparison);
+    if (was->output != is->output && comparison.outputs.size() < run_compare::kMostOutputs)
+      comparison.outputs.push_back(
+          run_compare::text_difference(place(*was), was->output, is->output));
+  }
+  if (one.diff_name != other.diff_name) {
+    comparison.first = RunDifference{"the diff", one.diff_name, other.diff_name};
+  } else if (one.diff_digest != other.diff_digest) {
+    comparison.first = one.diff && other.diff
+                           ? run_compare::diff_difference(one.diff_name, *one.diff, *other.diff)
+                           : RunDifference{one.diff_name, one.diff_digest, other.diff_digest};
+  }
+  comparison.diff_bytes = other.diff ? other.diff->size() : 0;
+  return comparison;
+}
+
+}  // namespace sortie

@@ -1,0 +1,103 @@
+#include "core/workspace/diff/diff_proof.h"
+
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/files/file_name.h"
+#include "core/workspace/diff/patch_piece.h"
+
+namespace sortie {
+namespace diff_proof {
+
+std::string octal(unsigned mode) {
+  std::string digits;
+  for (int shift = 15; shift >= 0; shift -= 3)
+    digits += static_cast<char>('0' + (mode >> shift & 7));
+  return digits;
+}
+
+/// "has 12 bytes with the SHA-256 ab…"
+std::string described(const std::string& content) {
+  return std::to_string(content.size()) + " bytes with the SHA-256 " +
+         sha256_hex(content).substr(0, 12) + "…";
+}
+
+bool is(const std::string& content, const DiffSide& side) {
+  return content.size() == side.bytes && sha256_hex(content) == side.sha256;
+}
+
+/// Compares the header of a patch with the record.
+std::string header_problem(const PatchHeader& header, const DiffFile& file) {
+  const bool keeps_mode = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
+  const auto mode_of = [](const std::optional<DiffSide>& side) { return side ? side->mode : 0; };
+  const unsigned before = mode_of(file.before);
+  const unsigned after = mode_of(file.after);
+  if (keeps_mode) return before == after && before != 0 ? "" : "the record has other modes";
+  if (header.old_mode != before)
+    return "changes mode " + octal(header.old_mode) + ", the record has " + octal(before);
+  if (header.new_mode != after)
+    return "gives mode " + octal(header.new_mode) + ", the record has " + octal(after);
+  return "";
+}
+
+/// Proves one file. @return  what is wrong, or ""
+std::string prove(const PatchPiece& piece, const DiffFile& file, const BaseContents& base,
+                  DiffProof& proof) {
+  const PatchHeader header = piece.header();
+  if (auto problem = header_problem(header, file); !problem.empty()) return problem;
+  std::string before;
+  if (file.before) {
+    std::optional<std::string> found = base(file);
+    if (!found) {
+      proof.unproved.push_back(file.path);
+      return "";
+    }
+    if (!is(*found, *file.before))
+      return "its base here has " + described(*found) + ", the record says " +
+             std::to_string(file.before->bytes) + " bytes and " +
+             file.before->sha256.substr(0, 12) + "…";
+    before = std::move(*found);
+  }
+  const std::string made = piece.apply(before);
+  const bool fits = file.after ? is(made, *file.after) : made.empty();
+  if (!fits)
+    return "applied to its base it gives " + described(made) + ", the record has " +
+           (file.after ? std::to_string(file.after->bytes) + " bytes and " +
+                             file.after->sha256.substr(0, 12) + "…"
+                       : std::string("no such file"));
+  ++proof.proved;
+  return "";
+}
+
+}  // namespace diff_proof
+
+DiffProof prove_diff(const std::string& text, const std::vector<DiffFile>& files,
+                     const std::string& prefix, const BaseContents& base) {
+  DiffProof proof;
+  std::map<std::string, const DiffFile*> left;
+  for (const DiffFile& file : files) left.emplace(prefix + file.path, &file);
+  for (std::string_view rest = text; !rest.empty();) {
+    const PatchPiece piece(rest);
+    try {
+      const PatchHeader header = piece.header();
+      const auto found = left.find(header.new_mode == 0 && header.old_mode != 0 ? header.old_path
+                                                                                : header.new_path);
+      const DiffFile* file = found == left.end() ? nullptr : found->second;
+      if (file == nullptr ||
+          (!file->old_path.empty() && prefix + file->old_path != header.old_path))
+        throw Error("the record of the run's changes does not have it");
+      left.erase(found);
+      if (auto problem = diff_proof::prove(piece, *file, base, proof); !problem.empty())
+        throw Error(problem);
+    } catch (const Error& error) {
+      proof.problem = piece.title() + ": " + error.what();
+      return proof;
+    }
+  }
+  if (!left.empty())
+    proof.problem = path_text(left.begin()->first) + ": the run changed it, and the diff lacks it";
+  return proof;
+}
+
+}  // namespace sortie
