@@ -200,7 +200,9 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   }
   if (!same_key && ended) return Previous::kept;
   if (!same_key) {
-    const std::string what = differing_parts(read_mark(out.path())["parts"], key_parts);
+    const Json mark = read_mark(out.path());
+    const std::string what =
+        mark["parts"].is_object() ? differing_parts(mark["parts"], key_parts) : "";
     refuse(out,
            "of another key: " + (what.empty() ? "its task, policy or model" : what) + " differs");
   }
