@@ -93,9 +93,9 @@ Policy recorded_policy(const fs::path& path) {
 
 }  // namespace recorded_replay
 
-ExitCode replay_record(const fs::path& path) {
+ExitCode replay_record(const std::filesystem::path& path) {
   std::error_code error;
-  const fs::path transcript = read_recorded_inputs(path).transcript;
+  const std::filesystem::path transcript = read_recorded_inputs(path).transcript;
   std::size_t calls = 0;
   if (const std::string difference = recorded_replay::call_difference(transcript, calls);
       !difference.empty()) {
