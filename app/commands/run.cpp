@@ -9,6 +9,7 @@
 #include "app/show/words.h"
 #include "core/base/isolation.h"
 #include "core/catalog/providers.h"
+#include "core/config/fields.h"
 #include "core/text/text.h"
 #include "policies/rules/policy.h"
 
