@@ -3,18 +3,27 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/commands/command_line.h"
 #include "app/show/words.h"
 #include "core/base/isolation.h"
 #include "core/catalog/providers.h"
-#include "core/config/fields.h"
 #include "core/text/text.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
 namespace {
+
+/// For CLI11, which checks a flag's value.
+template <SpelledEnum Enum>
+std::vector<std::string> flag_values() {
+  std::vector<std::string> names;
+  for (const auto& row : kSpelling<Enum>) names.emplace_back(row.name);
+  return names;
+}
 
 /// "auto, overlay or copy"
 template <SpelledEnum Enum>
@@ -128,7 +137,7 @@ void add_run(CommandTable& table) {
          [options](const std::string& word) { options->reuse = *value_named<Reuse>(word); },
          "which finished runs of the same inputs are returned instead of run again: " +
              names_for_help<Reuse>() + "; default: success")
-      ->check(CLI::IsMember(names_of<Reuse>()));
+      ->check(CLI::IsMember(flag_values<Reuse>()));
 }
 
 }  // namespace sortie

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "core/base/fd.h"
 #include "core/process/launcher.h"
+#include "core/workspace/mount_plan.h"
 #include "policies/engine/engine.h"
 #include "policies/environment/environment.h"
+#include "policies/sandbox/view/made_paths.h"
 #include "policies/sandbox/view/set_tree.h"
 
 namespace sortie {
@@ -22,6 +25,10 @@ class CommandHost {
   virtual bool can_make_tree() const = 0;
   /// Keeper::make_tree(). @throws Error
   virtual Fd make_tree(const SetTree& tree) = 0;
+  /// Guards the protected names in such a tree that no mount can; null if none can be made there.
+  /// @param plan  of the tree, whose mounts are made
+  /// @param root  its root, a descriptor of its own
+  virtual std::unique_ptr<MadePaths> guard_tree(const MountPlan& plan, Fd root) = 0;
   /// For another tree that was put at workspace(), where nothing can be mounted: takes out what
   /// commands must not see in it. @throws Error
   virtual void clean_tree() = 0;

@@ -261,6 +261,13 @@ bool Confinement::can_make_tree() const {
   return keeper_->layers().namespaces && !profile_.mount.in_place;
 }
 
+std::unique_ptr<MadePaths> Confinement::guard_tree(const MountPlan& plan, Fd root) {
+  if (made_paths_ == nullptr) return nullptr;
+  SandboxProfile profile = profile_;
+  profile.mount = plan;
+  return std::make_unique<MadePaths>(std::move(root), profile);
+}
+
 Launcher& Confinement::watch_made_paths() {
   if (!keeper_->layers().namespaces || is_view_read_only(profile_)) return keeper_->launcher();
   made_paths_ = std::make_unique<MadePaths>(

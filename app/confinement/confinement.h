@@ -48,6 +48,7 @@ class Confinement : public CommandHost {
   void drop_private_set(const std::string& name) override { keeper_->drop_private_set(name); }
   bool can_make_tree() const override;
   Fd make_tree(const SetTree& tree) override { return keeper_->make_tree(tree); }
+  std::unique_ptr<MadePaths> guard_tree(const MountPlan& plan, Fd root) override;
   void clean_tree() override { clean_copies(); }
   /// Applies a stage's limits to decisions and to the commands started from now on, until the next
   /// call.

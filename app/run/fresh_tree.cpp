@@ -80,7 +80,9 @@ FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
     write_effect(effect, *files_, changed_in(parts_.view));
     date_anew(*files_, restored_);
     restore_kept();
+    guard();
   } catch (...) {
+    made_.reset();
     files_.reset();
     workspace_.reset();
     parts_.host.drop_private_set(set_);
@@ -90,7 +92,16 @@ FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
   }
 }
 
+/// After the diff was written: what it makes is as in the run.
+void FreshTree::guard() {
+  if (!parts_.host.can_make_tree()) return;
+  Fd root(::fcntl(files_->root(), F_DUPFD_CLOEXEC, 3));
+  if (!root) throw system_error("dup");
+  made_ = parts_.host.guard_tree(workspace_->mount_plan(), std::move(root));
+}
+
 FreshTree::~FreshTree() {
+  made_.reset();
   files_.reset();
   workspace_.reset();
   parts_.host.drop_private_set(set_);

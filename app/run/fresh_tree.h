@@ -39,6 +39,8 @@ class FreshTree {
 
   const Workspace& workspace() const { return *workspace_; }
   const DiskFiles& files() const { return *files_; }
+  /// Guards protected names that did not exist; null where there is nothing to guard.
+  MadePaths* made_paths() const { return made_.get(); }
   /// The paths of the diff that are as at the start all the same (verify.restore).
   const std::vector<std::string>& restored() const { return restored_; }
 
@@ -50,12 +52,14 @@ class FreshTree {
   void keep_folders();
   void copy_kept(const std::string& path);
   void restore_kept();
+  void guard();
 
   Parts parts_;
   std::string set_;
   std::filesystem::path folder_;  ///< what it needs on disk; removed at the end
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<DiskFiles> files_;
+  std::unique_ptr<MadePaths> made_;
   std::optional<SwappedTree> swapped_;
   std::vector<std::string> kept_folders_;
   std::vector<std::string> kept_files_;

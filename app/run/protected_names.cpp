@@ -35,6 +35,12 @@ fs::path path_in_workspace(const std::string& path_of_diff, const fs::path& work
   return fs::path(path_of_diff).lexically_relative(prefix);
 }
 
+void record_made(RunRecord& record, const std::vector<std::string>& paths) {
+  std::string names;
+  for (const auto& path : paths) names += (names.empty() ? "" : ", ") + path;
+  record.events().on(check_hit_event(record.turn(), "protected_path_made", names, ""));
+}
+
 ProtectedNames::ProtectedNames(const Parts& parts) : parts_(parts) {
   if (!parts_.mounted)
     paths_ = std::make_unique<ProtectedPaths>(parts_.seen_as, parts_.root, parts_.protect);
@@ -47,12 +53,8 @@ void ProtectedNames::start_keeping() {
     keep(path);
     return MadePaths::Kept::copied;
   });
-  parts_.made->tell([this](const std::vector<std::string>& paths) {
-    std::string names;
-    for (const auto& path : paths) names += (names.empty() ? "" : ", ") + path;
-    RunRecord& record = parts_.record;
-    record.events().on(check_hit_event(record.turn(), "protected_path_made", names, ""));
-  });
+  parts_.made->tell(
+      [this](const std::vector<std::string>& paths) { record_made(parts_.record, paths); });
 }
 
 /// Copies it to kept/ before it is removed.

@@ -26,6 +26,9 @@ namespace sortie {
 std::filesystem::path path_in_workspace(const std::string& path_of_diff,
                                         const std::filesystem::path& workspace, const GitInfo& git);
 
+/// Records that these protected paths were made by a command, and removed.
+void record_made(RunRecord& record, const std::vector<std::string>& paths);
+
 /// Guards the protected names of a run's tree: new files under them are removed and kept, changed ones
 /// restored, and none may lead elsewhere than at the start.
 class ProtectedNames {

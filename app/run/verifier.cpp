@@ -82,20 +82,32 @@ class RunPlace : public VerificationPlace {
 
 class FreshPlace : public VerificationPlace {
  public:
-  FreshPlace(const FreshTree::Parts& parts, RunTree& run, DiffEffect effect)
+  FreshPlace(const FreshTree::Parts& parts, RunTree& run, RunRecord& record, DiffEffect effect)
       : run_(run),
-        launcher_(parts.host, next_name()),
-        tree_(parts, launcher_.set(), std::move(effect)) {}
+        commands_(parts.host, next_name()),
+        tree_(parts, commands_.set(), std::move(effect)) {
+    if (MadePaths* made = tree_.made_paths()) {
+      made->tell([&record](const auto& paths) { record_made(record, paths); });
+      guarded_.emplace(commands_, *made);
+    }
+  }
 
-  Launcher& launcher(bool) override { return launcher_; }
-  ChangedState state() override { return run_.state_of(tree_.workspace(), tree_.files()); }
+  Launcher& launcher(bool) override {
+    if (guarded_) return *guarded_;
+    return commands_;
+  }
+  ChangedState state() override {
+    if (MadePaths* made = tree_.made_paths()) made->undo();
+    return run_.state_of(tree_.workspace(), tree_.files());
+  }
   const FreshTree* fresh() const override { return &tree_; }
   bool needs_setup_again() const override { return false; }
 
  private:
   RunTree& run_;
-  VerificationLauncher launcher_;
+  VerificationLauncher commands_;
   FreshTree tree_;
+  std::optional<MadePathsLauncher> guarded_;
 };
 
 /// Collects output like that of any other command.
@@ -182,7 +194,7 @@ FreshTree::Parts Verifier::tree_parts() const {
 
 std::unique_ptr<VerificationPlace> Verifier::open_place(const Diff* diff) const {
   if (!is_fresh()) return std::make_unique<RunPlace>(parts_.host, parts_.tree);
-  return std::make_unique<FreshPlace>(tree_parts(), parts_.tree,
+  return std::make_unique<FreshPlace>(tree_parts(), parts_.tree, parts_.record,
                                       diff != nullptr ? diff->effect : DiffEffect());
 }
 
@@ -201,7 +213,8 @@ RunTests::Outcome Verifier::run_tests(std::stop_token stop) {
     });
     options.tree = name_of(VerifyIn::fresh);
     options.diff = digest_of(diff);
-    place = std::make_unique<FreshPlace>(tree_parts(), parts_.tree, std::move(diff.effect));
+    place = std::make_unique<FreshPlace>(tree_parts(), parts_.tree, parts_.record,
+                                         std::move(diff.effect));
     note = absent_from_fresh_tree(diff, place->fresh()->restored());
     if (const std::string lost = undiffable_changes(diff); !lost.empty()) note += lost + "\n";
   } else {

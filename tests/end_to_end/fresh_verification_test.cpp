@@ -339,6 +339,26 @@ BOOST_AUTO_TEST_CASE(masks_hold_in_the_tree_as_in_the_runs) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(places_inside_the_workspace_are_there_and_of_their_own) {
+  for (const Caller& caller : all_callers()) {
+    BOOST_TEST_CONTEXT(caller.name) {
+      const RunFolder folder;
+      write_project(folder);
+      folder.write("work/.home/.gitignore", "*\n");
+      folder.write_task(
+          script_then_done("echo right > a.txt; echo planted > $HOME/planted"),
+          "policy: auto\nverify: ['test -w $HOME && test ! -e $HOME/planted && echo x > $HOME/x', "
+          "'cat $HOME/x && sh tests/check.sh']\n");
+      ProgramStart start = folder.start();
+      start.environment["HOME"] = (folder.workspace() / ".home").string();
+
+      const ProgramEnd end = folder.run_as(caller, start);
+
+      BOOST_TEST(end.status == 0, end.errors + printed(folder));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_kept_comes_from_the_run_and_stays_the_runs) {
   for (const Caller& caller : all_callers()) {
     BOOST_TEST_CONTEXT(caller.name) {

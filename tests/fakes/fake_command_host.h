@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ class FakeCommandHost : public CommandHost {
   Fd make_tree(const SetTree& tree) override {
     throw Error(tree.set + ": no tree can be made", ExitCode::environment);
   }
+  std::unique_ptr<MadePaths> guard_tree(const MountPlan&, Fd) override { return nullptr; }
   void clean_tree() override {}
   const Environment& environment() const override { return variables; }
   const Engine& engine() const override { return engine_; }

@@ -7,7 +7,10 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/files/files.h"
+#include "core/workspace/copy.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/diff_effect.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/overlay.h"
@@ -57,6 +60,12 @@ std::vector<ChangedPath> changes_of(Bench& bench, Isolation isolation,
       *workspace, work, [&](const Files& view) { changes = workspace->changed_paths(view); });
   BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
   return changes;
+}
+
+/// A copy of a tree, opened.
+Fd copy_of(const fs::path& tree, const fs::path& to) {
+  fs::copy(tree, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  return open_folder(AT_FDCWD, to.native(), to);
 }
 
 auto fails(ExitCode code, const std::string& text) {
@@ -114,17 +123,20 @@ BOOST_AUTO_TEST_CASE(random_changes_are_found_and_their_diff_gives_the_same_tree
         bench.options.isolation = isolation;
         const auto workspace = open_workspace(bench.options);
 
-        std::string text;
+        Diff diff;
         const std::string refused = in_view(
             *workspace, [&](const fs::path& root) { test::become(root, before, after); },
             [&](const Files& view) {
               BOOST_TEST((workspace->changed_paths(view) == expected_changes(before, after)));
-              text = make_diff(*workspace, view, bench.root, {}).text;
+              diff = make_diff(*workspace, view, bench.root, {.effect = true});
             });
 
         BOOST_REQUIRE_MESSAGE(refused.empty(), refused);
         BOOST_TEST(test::difference(test::read_tree(bench.root), before) == "");
-        test::put_file(bench.folder / "changes.diff", text);
+        DiskFiles fresh(copy_of(bench.root, bench.folder / "fresh"));
+        write_effect(diff.effect, fresh, {});
+        BOOST_TEST(test::difference(test::read_tree(bench.folder / "fresh"), after) == "");
+        test::put_file(bench.folder / "changes.diff", diff.text);
         const auto said =
             test::run_program({"git", "apply", "--allow-empty", "../changes.diff"}, bench.root);
         BOOST_TEST(said.status == 0, said.output);
@@ -360,6 +372,47 @@ BOOST_AUTO_TEST_CASE(the_mode_is_picked_with_its_reason) {
   bench.options.state = bench.root / "state";
   BOOST_CHECK_EXCEPTION(open_workspace(bench.options), Error,
                         fails(ExitCode::environment, "inside the workspace"));
+}
+
+// As a run that is killed while another tree is in its copy's place.
+BOOST_AUTO_TEST_CASE(a_copy_that_was_put_aside_is_back_at_the_next_start) {
+  Bench bench;
+  bench.options.isolation = Isolation::copy;
+  bench.options.namespaces = false;
+  const fs::path tree = open_workspace(bench.options)->mount_plan().source;
+  test::put_file(tree / "work", "of the run\n");
+  fs::rename(tree, SwappedTree::aside(tree));
+  fs::create_directory(tree);
+  test::put_file(tree / "fresh", "of a verification\n");
+
+  const auto workspace = open_workspace(bench.options);
+
+  BOOST_TEST(read_file(workspace->mount_plan().source / "work") == "of the run\n");
+  BOOST_TEST(!fs::exists(tree / "fresh"));
+  BOOST_TEST(!fs::exists(SwappedTree::aside(tree)));
+}
+
+BOOST_AUTO_TEST_CASE(another_tree_takes_the_copys_place_for_a_while) {
+  Bench bench;
+  bench.options.isolation = Isolation::copy;
+  bench.options.namespaces = false;
+  test::put_file(bench.root / "start", "x\n");
+  const auto workspace = open_workspace(bench.options);
+  const fs::path tree = workspace->mount_plan().source;
+  test::put_file(tree / "work", "of the run\n");
+  const fs::path other = bench.options.state / "other";
+  const auto fresh = make_copy_beside(*workspace, other);
+  const DiskFiles files(open_folder(AT_FDCWD, other.native(), other));
+
+  {
+    const SwappedTree swapped(tree, other);
+    test::put_file(tree / "made", "there\n");
+    BOOST_TEST(!fs::exists(tree / "work"));
+    BOOST_TEST((fresh->changed_paths(files) == std::vector<ChangedPath>{{"made", Kind::added}}));
+  }
+
+  BOOST_TEST(read_file(tree / "work") == "of the run\n");
+  BOOST_TEST(!fs::exists(tree / "made"));
 }
 
 BOOST_AUTO_TEST_CASE(without_namespaces_the_copy_is_used_where_it_lies) {
