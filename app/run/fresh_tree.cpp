@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <set>
 #include <utility>
 
@@ -175,12 +176,20 @@ void FreshTree::find_kept() {
     try {
       const auto status = parts_.view.status(path);
       if (!status || parts_.view.resolve(path) != fs::path(path)) continue;
+      if (is_untouched(path)) continue;
       if (status->kind == Kind::folder) kept_folders_.push_back(path);
       if (status->kind == Kind::file) kept_files_.push_back(path);
       taken.emplace_back(path);
     } catch (const ToolError&) {  // it leads elsewhere: nothing to keep
     }
   }
+}
+
+/// Whether the run's overlay shows the start's own path: then every fresh tree has it already.
+bool FreshTree::is_untouched(const std::string& path) const {
+  const fs::path& upper = parts_.run.mount_plan().upper;
+  struct stat status {};
+  return !upper.empty() && ::lstat((upper / path).c_str(), &status) != 0 && errno == ENOENT;
 }
 
 /// Folders on disk for the overlays.

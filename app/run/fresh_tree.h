@@ -49,6 +49,7 @@ class FreshTree {
   bool mount_as(SetTree::Kind kind);
   void swap();
   void find_kept();
+  bool is_untouched(const std::string& path) const;
   void keep_folders();
   void copy_kept(const std::string& path);
   void restore_kept();
