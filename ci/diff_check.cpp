@@ -92,7 +92,9 @@ class Base {
     const std::string path = record_.prefix + (file.old_path.empty() ? file.path : file.old_path);
     if (file.in_head) return commit_ ? commit_->content(path) : std::nullopt;
     if (file.base_content) return file.base_content;
-    if (repository_.empty()) return std::nullopt;
+    const fs::path normal = fs::path(path).lexically_normal();
+    if (repository_.empty() || normal.is_absolute() || *normal.begin() == "..")
+      return std::nullopt;  // a record is data: it must not lead elsewhere
     // Too large for the record: the working tree may have it still.
     const fs::path place =
         commit_ ? commit_->toplevel() / path : repository_ / path.substr(record_.prefix.size());

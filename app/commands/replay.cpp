@@ -28,6 +28,9 @@ void add_replay(CommandTable& table) {
                  "a folder with the run's base; default: the recorded path");
   app.add_option("--isolation", options->isolation,
                  "auto, overlay or copy; default: the recorded one");
+  app.add_option("--policy", options->policy, "policy file or preset, instead of the recorded one");
+  app.add_flag("--trust-policy", options->trust_policy,
+               "the recorded policy may reach the network, write outside or lack the sandbox");
   app.add_option("--out", options->out, "keep what the replay leaves in this folder");
 }
 

@@ -1,5 +1,6 @@
 #include "app/run/replay.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -14,6 +15,8 @@
 #include "core/git/git_info.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
+#include "policies/file/policy_loader.h"
+#include "policies/rules/policy.h"
 
 namespace sortie {
 namespace {
@@ -58,13 +61,42 @@ fs::path find_base(const ReplayOptions& options, const RunStart& start) {
                    ": name a folder with that base, for example of `git worktree add`");
 }
 
+/// What a recorded policy allows that could do harm, if the record is a stranger's; "" for nothing.
+std::string risk_of(const Policy& policy) {
+  if (policy.sandbox == SandboxMode::none) return "runs commands without a sandbox";
+  if (policy.network != NetworkMode::none) return "lets commands reach the network";
+  if (policy.escalation) return "lets its rules give commands another sandbox";
+  for (const Guarantee needed : {Guarantee::writes, Guarantee::network})
+    if (std::find(policy.guarantee.begin(), policy.guarantee.end(), needed) ==
+        policy.guarantee.end())
+      return std::string("does not insist on the guarantee ") + name_of(needed);
+  for (const std::string& path : policy.write) {
+    const fs::path normal = fs::path(path).lexically_normal();
+    if (normal.is_absolute() || path.starts_with("~") ||
+        (!normal.empty() && *normal.begin() == ".."))
+      return "lets commands write to " + one_line(path, 200);
+  }
+  return "";
+}
+
+/// The policy of a record is data like all of it: one from elsewhere must not open this machine.
+/// @throws InputError
+void check_policy(const ReplayOptions& options, const fs::path& folder) {
+  if (options.trust_policy || !options.policy.empty()) return;
+  const std::string risk = risk_of(load_policy((folder / "policy.yaml").string()));
+  if (!risk.empty())
+    throw InputError("the recorded policy " + risk +
+                     ": if the record is your own, say --trust-policy; else name a policy of yours "
+                     "(--policy FILE)");
+}
+
 RunOptions run_options(const ReplayOptions& options, const RecordedInputs& recorded,
                        const fs::path& workspace, const fs::path& folder) {
   const WorkspaceStart& was = recorded.start.workspace;
   RunOptions run;
   run.task = (folder / "task.yaml").string();
-  run.policy = (folder / "policy.yaml").string();
-  run.approval = recorded.approval;
+  run.policy = options.policy.empty() ? (folder / "policy.yaml").string() : options.policy;
+  if (options.policy.empty()) run.approval = recorded.approval;
   run.workspace = workspace.string();
   run.out = options.out.empty() ? (folder / "out").string() : options.out;
   run.fresh = true;
@@ -119,6 +151,7 @@ ExitCode replay_run(const ReplayOptions& options, const OutputStyle& style) {
   const fs::path workspace = find_base(options, recorded.start);
   const ReplayFolder folder;
   write_recorded_inputs(recorded, folder.path());
+  check_policy(options, folder.path());
   const RunOptions run = run_options(options, recorded, workspace, folder.path());
   OutputStyle quiet = style;
   quiet.quiet = !style.verbose;

@@ -14,10 +14,12 @@ enum class ReplayTools {
 };
 
 struct ReplayOptions {
-  std::string run;        ///< a run's output folder, or its transcript
-  std::string workspace;  ///< with the base's content; "": the recorded path
-  std::string isolation;  ///< "": the recorded one
-  std::string out;        ///< keeps what the replay leaves; "": nothing is kept
+  std::string run;            ///< a run's output folder, or its transcript
+  std::string workspace;      ///< with the base's content; "": the recorded path
+  std::string isolation;      ///< "": the recorded one
+  std::string policy;         ///< file or preset in place of the recorded one; "": that
+  bool trust_policy = false;  ///< the recorded policy may do what a stranger's could do harm with
+  std::string out;            ///< keeps what the replay leaves; "": nothing is kept
   ReplayTools tools = ReplayTools::live;
   bool strict = false;  ///< outputs have to be equal too
 };

@@ -254,9 +254,42 @@ BOOST_AUTO_TEST_CASE(a_command_that_used_the_network_is_taken_from_the_record) {
                         folder.artifact("changes.diff"));
   server.reset();
 
-  const ProgramEnd again = replay(folder.out(), {"--strict"});
+  const ProgramEnd again = replay(folder.out(), {"--strict", "--trust-policy"});
 
   BOOST_TEST(again.status == 0, again.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_recorded_policy_does_not_open_the_machine_of_the_replay) {
+  const char* const rows[] = {"approval: full-auto\nsandbox: {mode: none, guarantee: []}\n",
+                              "network: {mode: full}\n", "escalation: rules\n",
+                              "paths: {write: ['.', /srv]}\n"};
+  for (const char* policy : rows) {
+    BOOST_TEST_CONTEXT(policy) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "one\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette.patch("*** Begin Patch\n*** Add File: b.txt\n+b\n*** End Patch\n")
+          .next()
+          .message("done");
+      folder.write("policy.yaml",
+                   std::string("version: 1\n") +
+                       (std::string(policy).starts_with("approval") ? "" : "extends: [auto]\n") +
+                       policy);
+      folder.write_task(cassette, "policy: policy.yaml\n");
+      const ProgramEnd end = folder.run();
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+
+      const ProgramEnd again = replay(folder.out());
+
+      BOOST_TEST(again.status == 2);
+      BOOST_TEST(holds(again.errors, "--trust-policy"), again.errors);
+      const ProgramEnd mine = replay(folder.out(), {"--policy", "auto"});
+      BOOST_TEST(mine.status == 0, mine.errors);
+      const ProgramEnd trusted = replay(folder.out(), {"--trust-policy"});
+      BOOST_TEST(trusted.status == 0, trusted.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(another_base_an_unfinished_run_and_a_missing_one_are_refused) {
