@@ -102,12 +102,9 @@ Json left_out_json(const RunResult& result) {
   for (const LeftOut& one : result.left_out)
     array.push_back(
         Json::object({{"path", one.path}, {"reason", name_of(one.why)}, {"detail", one.detail}}));
-  for (const std::string& line : result.too_large) {
-    const std::size_t end = std::min(line.rfind(" sha256:"), line.size());
-    array.push_back(Json::object({{"path", line.substr(0, end)},
-                                  {"reason", "too-large"},
-                                  {"detail", line.substr(std::min(end + 1, line.size()))}}));
-  }
+  for (const TooLarge& one : result.too_large)
+    array.push_back(
+        Json::object({{"path", one.path}, {"reason", "too-large"}, {"detail", one.detail}}));
   return array;
 }
 

@@ -63,7 +63,7 @@ struct RunResult {
   std::int64_t added_lines = 0;  ///< of the diff
   std::int64_t removed_lines = 0;
   std::vector<LeftOut> left_out;
-  std::vector<std::string> too_large;                ///< as in Diff
+  std::vector<TooLarge> too_large;
   std::vector<std::string> conflicts;                ///< files that the user changed too
   std::optional<bool> applied{};                     ///< --apply; nothing: not given
   std::vector<std::string> applied_paths{};          ///< what was written into the workspace

@@ -71,6 +71,12 @@ std::string many_files_warning(const Diff& diff, const std::set<std::string>& pa
          ": see whether they belong in it";
 }
 
+std::vector<std::string> large_files(const Diff& diff) {
+  std::vector<std::string> paths;
+  for (const TooLarge& one : diff.too_large) paths.push_back(one.path);
+  return paths;
+}
+
 std::vector<std::string> added_files(const Diff& diff) {
   std::vector<std::string> paths;
   for (const DiffFile& file : diff.files)
@@ -84,12 +90,14 @@ bool is_loss(const LeftOut& one) {
   return one.why != LeftOut::Why::git_folder && one.why != LeftOut::Why::product;
 }
 
-std::string undiffable_changes(const Diff& diff) {
+std::string undiffable_changes(const Diff& diff, bool large_files_fail) {
   constexpr std::size_t kMostShown = 20;
   std::vector<std::string> told;
   for (const LeftOut& one : diff.left_out)
     if (is_loss(one)) told.push_back(path_text(one.path) + " (" + one.detail + ")");
-  for (const std::string& line : diff.too_large) told.push_back(line + " (too large)");
+  if (large_files_fail)
+    for (const TooLarge& one : diff.too_large)
+      told.push_back(path_text(one.path) + " (too large: " + one.detail + ")");
   return told.empty() ? ""
                       : "The diff can't hold these changes: " + some_of(told, kMostShown) + ".";
 }
@@ -102,6 +110,18 @@ std::vector<std::string> diff_warnings(const Diff& diff,
     warnings.push_back("git's index can't be read (" + diff.index_problem +
                        "): HEAD was used instead, and it is not known whether the diff applies to "
                        "the index");
+  if (!diff.too_large.empty())
+    warnings.push_back("too large for the diff, which lacks them: " + some_of(large_files(diff)));
+  if (!diff.lfs.empty())
+    warnings.push_back(
+        "files of git-lfs are in the diff with the bytes of the tree, and not as pointers: git "
+        "apply needs `-c filter.lfs.clean= -c filter.lfs.smudge= -c filter.lfs.process= -c "
+        "filter.lfs.required=false` for them: " +
+        some_of(diff.lfs));
+  if (!diff.line_ends.empty())
+    warnings.push_back(
+        "git ends lines in another way than the run's files, by attributes of the repository: " +
+        some_of(diff.line_ends));
   if (const auto folders = left_out_as(LeftOut::Why::git_folder, diff); !folders.empty())
     warnings.push_back("left out of the diff, since git takes no .git into a tree: " +
                        some_of(folders));

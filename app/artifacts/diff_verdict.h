@@ -16,7 +16,8 @@ bool is_loss(const LeftOut& one);
 
 /// The changes that the diff can't hold, in words for the agent and the operator; "" if there are
 /// none. The agent can undo them, or make other changes instead.
-std::string undiffable_changes(const Diff& diff);
+/// @param large_files_fail  whether files that are too large count
+std::string undiffable_changes(const Diff& diff, bool large_files_fail = true);
 
 /// Warnings about a diff: links out of the tree, `.git` folders that are left out, changes that the
 /// workspace has already, an unreadable index, build products.

@@ -237,7 +237,11 @@ std::vector<Leak> find_leaks(
     const Redactor& redactor, std::string_view diff,
     const std::function<std::optional<std::string>(const std::string& path)>& binary) {
   DiffReader reader(redactor, binary);
-  for (const auto line : split_lines(diff)) reader.line(line);
+  while (!diff.empty()) {  // one by one: a diff has many lines
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    reader.line(diff.substr(0, end));
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+  }
   return reader.finish();
 }
 

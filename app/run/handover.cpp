@@ -42,10 +42,12 @@ void Handover::hand_out(const std::string& diff) {
 
 void Handover::write_diff(const std::string& name) {
   if (!has_diff() && name != "changes.diff") return;
-  std::string text = diff();
+  std::string redacted;
+  std::string_view text = diff();
   // A diff that was refused for its secrets must not be written as it is.
   if (parts_.result.code == ExitCode::leak) {
-    text = parts_.redactor.text(text);
+    redacted = parts_.redactor.text(std::string(text));
+    text = redacted;
     const auto left = find_leaks(parts_.redactor, text);
     if (parts_.acceptance->leaks_in_binary() || !describe_leaks(left, Leak::Kind::value).empty()) {
       parts_.result.warnings.push_back(name +
@@ -93,7 +95,7 @@ void Handover::print_message() {
 }
 
 /// A reader that has gone is only reported; a full disk is an error, since requested data is lost.
-void Handover::print(const std::string& text) {
+void Handover::print(std::string_view text) {
   const int number = write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
   if (number == 0) return;
   const std::string problem = "stdout: " + write_problem(number);

@@ -48,9 +48,11 @@ class Handover {
 
  private:
   bool has_diff() const { return parts_.tree != nullptr && parts_.tree->diff().has_value(); }
-  std::string diff() const { return has_diff() ? parts_.tree->diff()->text : ""; }
+  std::string_view diff() const {
+    return has_diff() ? std::string_view(parts_.tree->diff()->text) : std::string_view();
+  }
   void write_diff(const std::string& name);
-  void print(const std::string& text);
+  void print(std::string_view text);
 
   Parts parts_;
   std::string message_;  ///< with a newline

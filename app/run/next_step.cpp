@@ -217,7 +217,7 @@ std::string next_step(const EndFacts& facts) {
       return after_auth(facts);
     case ExitCode::environment:
       return after_environment(facts.result.reason) +
-             (facts.result.changed_files == 0
+             (!facts.result.artifacts.contains("partial.diff")
                   ? ""
                   : "; " + in_out(facts, "partial.diff") + " has the work");
     case ExitCode::integrity:

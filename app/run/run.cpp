@@ -30,6 +30,7 @@
 #include "app/show/failure.h"
 #include "ci/attestation.h"
 #include "core/base/error.h"
+#include "core/files/files.h"
 #include "core/git/config/git_place.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
@@ -79,6 +80,7 @@ class Run {
   void begin();
   void take_up();
   void write_running();
+  void keep_room();
   void confine();
   void confine_with(Namespaces namespaces, const std::filesystem::path& state,
                     const std::string& no_namespaces = {});
@@ -110,6 +112,7 @@ class Run {
   Budget budget_;
   RunApply apply_;  ///< before the keeper: the folder that --apply writes to
   OutputFolder& out_;
+  std::optional<AtomicFile> room_;  ///< never committed
   RunNotes notes_;
   RunResult result_;
   std::unique_ptr<Workspace> workspace_;
@@ -142,6 +145,7 @@ void Run::begin() {
     take_up();
   else
     write_running();
+  keep_room();
   remove_stale(options_);
   check_start(inputs_.workspace);
   notes_.read(result_.warnings);
@@ -161,6 +165,12 @@ void Run::take_up() {
   budget_.take_up(history.used);
   // Nothing was done yet: the base is all there is.
   if (history.turns.empty()) out_.remove_state();
+}
+
+/// Keeps room on the disk for the end of the transcript and for result.json, should artifacts fill it.
+void Run::keep_room() {
+  constexpr std::size_t kRoom = 64 << 10;
+  room_.emplace(out_.path() / "room").write(std::string(kRoom, '\n'));
 }
 
 /// Tries the full sandbox first, since most machines have it, and probing takes longer than the rest
@@ -379,9 +389,9 @@ std::string Run::finish(const std::function<void()>& step) {
     // An error of the file system this late is not one of usage.
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;
-    result_.next = next_step(end_facts());
     apply_.undo(result_);
     handover_->withdraw_success();
+    result_.next = next_step(end_facts());
     return problem;
   }
 }
@@ -398,6 +408,7 @@ ExitCode Run::end() {
   end_processes();
   if (signals_) signals_->never_end();  // readers of the outputs have their own time limits
   hand_over();
+  room_.reset();
   finish([this] { record_.close(); });
   attest();
   const ExitCode recorded = result_.code;
@@ -446,8 +457,10 @@ void Run::end_agent() {
     });
     finish([this] { work_->fail_stage(); });
   }
-  if (result_.code != ExitCode::success && record_.has_begun()) {
-    if (!tree_->diff_failed()) finish([this] { tree_->make_partial_diff(); });
+  if (record_.has_begun()) {
+    if (result_.code != ExitCode::success && !tree_->diff_failed())
+      finish([this] { tree_->make_partial_diff(); });
+    // A success has such files where the policy allows them.
     if (result_.code != ExitCode::leak) finish([this] { tree_->keep_undiffed(); });
   }
   if (work_) handover_->take(work_->take_answer());

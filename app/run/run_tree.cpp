@@ -27,6 +27,7 @@ DiffOptions diff_options(const RunInputs& inputs, std::set<std::string> patched)
   options.renames = output.renames;
   options.include = output.include;
   options.products = output.products;
+  options.lfs = output.lfs;
   options.patched = std::move(patched);
   options.place = inputs.workspace.native();
   options.max_file_size = inputs.policy.limits.diff_file_size;
@@ -157,8 +158,7 @@ std::vector<std::string> RunTree::undiffed_paths() {
   paths = diff_->conflicts;
   for (const LeftOut& one : diff_->left_out)
     if (is_loss(one)) paths.push_back(one.path);
-  for (const std::string& line : diff_->too_large)
-    paths.push_back(line.substr(0, line.rfind(" sha256:")));
+  for (const TooLarge& one : diff_->too_large) paths.push_back(one.path);
   return paths;
 }
 

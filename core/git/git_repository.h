@@ -37,6 +37,7 @@ using GitTreeEntry = GitHandle<git_tree_entry, git_tree_entry_free>;
 using GitBlob = GitHandle<git_blob, git_blob_free>;
 using GitDiff = GitHandle<git_diff, git_diff_free>;
 using GitPatch = GitHandle<git_patch, git_patch_free>;
+using GitFilters = GitHandle<git_filter_list, git_filter_list_free>;
 using GitPathspec = GitHandle<git_pathspec, git_pathspec_free>;
 
 /// Receives the result that a libgit2 call stores through its first parameter:

@@ -240,6 +240,7 @@ struct TaskOutput {
   DiffBase base = DiffBase::automatic;
   std::vector<std::string> include;  ///< ignored paths that belong in the diff
   Products products = Products::leave_out;
+  bool lfs = false;                   ///< takes files of git-lfs into the diff
   std::filesystem::path schema_file;  ///< absolute; "" for none
   bool findings = false;              ///< the answer is a list of findings
   std::optional<Json> schema;         ///< what the file holds; for findings the built-in one

@@ -208,7 +208,11 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add("base", enum_value(output.base), "What the diff is made against.")
       .add("include", texts_value(output.include), "Ignored paths that belong in the diff.")
       .add("products", enum_value(output.products),
-           "Whether new files that a build made, by their signs, stay out of the diff.");
+           "Whether new files that a build made, by their signs, stay out of the diff.")
+      .add(
+          "lfs", boolean_value(output.lfs),
+          "Whether changed files of git-lfs are in the diff, with the bytes of the tree; else they "
+          "fail the run.");
   return Fields("output")
       .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
            "A JSON Schema file, relative to the task file, that the final message must match.")

@@ -72,6 +72,9 @@ std::string settings_of(const FoundRepository& found) {
   std::string text = "[core]\n\trepositoryformatversion = 0\n";
   if (!found.handle) return text;
   if (switch_of(*found.handle, "core.ignorecase").value_or(false)) text += "\tignorecase = true\n";
+  for (const char* name : {"autocrlf", "eol"})  // how line ends are read and written
+    if (const auto value = setting_of(*found.handle, (std::string("core.") + name).c_str()))
+      text += std::string("\t") + name + " = " + quoted(*value) + '\n';
   if (const auto file = setting_of(*found.handle, "core.attributesfile").value_or("");
       !file.empty() && file.front() != '~')
     text += "\tattributesfile = " + quoted((found.toplevel / file).string()) + '\n';

@@ -152,16 +152,48 @@ bool StartState::ignored(const std::string& path) const {
   return ignored != 0;
 }
 
-bool StartState::lfs(const std::string& path) const {
-  if (!has_repository_) return false;
+void StartState::prepare_attributes(const std::string& path) const {
   refuse_blocking(record_.toplevel, in_repository(path), ".gitattributes");
   add_rules(path, ".gitattributes");
-  index();
+  index();  // attributes are looked up in it, too
+}
+
+bool StartState::lfs(const std::string& path) const {
+  if (!has_repository_) return false;
+  prepare_attributes(path);
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                          in_repository(path).c_str(), "filter"),
             "attributes: " + path_text(path));
   return git_attr_value(value) == GIT_ATTR_VALUE_STRING && std::string(value) == "lfs";
+}
+
+std::string StartState::to_git(const std::string& path, const std::string& content) const {
+  return converted(path, content, GIT_FILTER_TO_ODB);
+}
+
+std::string StartState::to_tree(const std::string& path, const std::string& content) const {
+  return converted(path, content, GIT_FILTER_TO_WORKTREE);
+}
+
+/// libgit2 has these filters built in, and no others are registered.
+std::string StartState::converted(const std::string& path, const std::string& content,
+                                  git_filter_mode_t direction) const {
+  if (!has_repository_) return content;
+  prepare_attributes(path);
+  const std::string step = "line ends: " + path_text(path);
+  GitFilters filters;
+  check_git(git_filter_list_load(GitOut(filters), repository_.get(), nullptr,
+                                 in_repository(path).c_str(), direction, GIT_FILTER_ALLOW_UNSAFE),
+            step);
+  if (!filters) return content;
+  git_buf made = GIT_BUF_INIT;
+  const int result =
+      git_filter_list_apply_to_buffer(&made, filters.get(), content.data(), content.size());
+  std::string text = result < 0 ? "" : std::string(made.ptr, made.size);
+  git_buf_dispose(&made);
+  check_git(result, step);
+  return text;
 }
 
 std::string StartState::submodule(const std::string& path) const {
@@ -194,6 +226,35 @@ bool StartState::head_has_folder(const std::string& path) const {
   GitTreeEntry entry;
   const int found = git_tree_entry_bypath(GitOut(entry), head_.get(), in_repository(path).c_str());
   return found == 0 && git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE;
+}
+
+std::size_t StartState::head_files_below(const std::string& path) const {
+  GitTreeEntry entry;
+  if (!head_has_folder(path) ||
+      git_tree_entry_bypath(GitOut(entry), head_.get(), in_repository(path).c_str()) != 0)
+    return 0;
+  const std::string step = "HEAD's " + path_text(path);
+  GitTree folder;
+  check_git(git_tree_lookup(GitOut(folder), repository_.get(), git_tree_entry_id(entry.get())),
+            step, ExitCode::task_failed);
+  std::size_t files = 0;
+  const auto count = [](const char*, const git_tree_entry* one, void* sum) {
+    *static_cast<std::size_t*>(sum) += git_tree_entry_type(one) == GIT_OBJECT_TREE ? 0 : 1;
+    return 0;
+  };
+  check_git(git_tree_walk(folder.get(), GIT_TREEWALK_PRE, count, &files), step,
+            ExitCode::task_failed);
+  return files;
+}
+
+std::size_t StartState::index_files_below(const std::string& path) const {
+  const std::string folder = in_repository(path) + "/";
+  std::size_t at = 0;
+  if (!has_index() || git_index_find_prefix(&at, index(), folder.c_str()) != 0) return 0;
+  std::size_t files = 0;
+  for (; at < git_index_entrycount(index()); ++at, ++files)
+    if (!std::string_view(git_index_get_byindex(index(), at)->path).starts_with(folder)) break;
+  return files;
 }
 
 bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) const {

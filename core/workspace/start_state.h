@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -36,6 +37,11 @@ class StartState {
   const std::filesystem::path& rules_folder() const { return record_.folder; }
   /// Whether `filter=lfs` applies: then git stores other bytes than the working tree.
   bool lfs(const std::string& path) const;
+  /// The bytes that git stores for the content of a regular file, by the rules of the start for line
+  /// ends and `ident`. No filter that runs a program is applied.
+  std::string to_git(const std::string& path, const std::string& content) const;
+  /// The bytes that git writes to the working tree for stored ones.
+  std::string to_tree(const std::string& path, const std::string& content) const;
   /// The submodule that the path is or is in, or "".
   std::string submodule(const std::string& path) const;
   /// HEAD's file, read from the object database. @throws Error  if its object is missing
@@ -44,6 +50,9 @@ class StartState {
     return in_head(in_repository(path)).has_value();
   }
   bool head_has_folder(const std::string& path) const;
+  /// How many files HEAD, or the index, has below a path.
+  std::size_t head_files_below(const std::string& path) const;
+  std::size_t index_files_below(const std::string& path) const;
   /// Whether the user's own file equals the start's index: the same inode and birth time, possibly
   /// touched or linked since, and the same content. Then this was its content at the start (unless
   /// it was edited before the start and edited back in place since).
@@ -63,6 +72,9 @@ class StartState {
     unsigned mode;
   };
   git_index* index() const;
+  void prepare_attributes(const std::string& path) const;
+  std::string converted(const std::string& path, const std::string& content,
+                        git_filter_mode_t direction) const;
   void do_without_index(const std::string& problem) const;
   void add_rules(const std::string& path, const char* name) const;
   std::optional<std::string> rules_at_start(const std::filesystem::path& folder,

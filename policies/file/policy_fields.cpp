@@ -42,6 +42,10 @@ Fields limits_fields(PolicyLimits& limits) {
       .add("disk", size_value(limits.disk, 1, kLargestSize), "Disk space that one run may fill.")
       .add("diff_file_size", size_value(limits.diff_file_size, 1, kLargestSize),
            "Size of one file in the diff.")
+      .add(
+          "on_large_file", enum_value(limits.on_large_file),
+          "What a changed file over diff_file_size does: it fails the run, or is reported and kept "
+          "beside the diff, which lacks it.")
       .add("transcript", size_value(limits.transcript, 1, kLargestSize),
            "Size of the transcript with its blobs.");
 }

@@ -62,6 +62,12 @@ template <>
 inline constexpr auto kSpelling<OnLeak> =
     std::to_array<Spelled<OnLeak>>({{OnLeak::fail, "fail"}, {OnLeak::report, "report"}});
 
+/// What a changed file over limits.diff_file_size does to the run.
+enum class OnLargeFile { fail, report };
+template <>
+inline constexpr auto kSpelling<OnLargeFile> = std::to_array<Spelled<OnLargeFile>>(
+    {{OnLargeFile::fail, "fail"}, {OnLargeFile::report, "report"}});
+
 /// Which of sortie's own variables commands get; `core`: those that programs need to run.
 enum class InheritedVariables { none, core, all };
 template <>
@@ -130,6 +136,7 @@ struct PolicyLimits {
   int open_files = 1024;
   std::uint64_t disk = 10ull << 30;
   std::uint64_t diff_file_size = 10ull << 20;
+  OnLargeFile on_large_file = OnLargeFile::fail;
   std::uint64_t transcript = 200ull << 20;
 };
 

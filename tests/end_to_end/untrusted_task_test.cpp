@@ -184,6 +184,7 @@ constexpr NamedKey kKeys[] = {
     {"output.diff.base"},
     {"output.diff.include[]", file},
     {"output.diff.products"},
+    {"output.diff.lfs"},
     {"best_of.count"},
     {"best_of.parallel"},
     {"best_of.pick"},

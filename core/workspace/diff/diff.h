@@ -23,6 +23,7 @@ struct DiffOptions {
   std::vector<std::string> include;
   /// New files that by their signs a build made.
   Products products = Products::leave_out;
+  bool lfs = false;  ///< takes in files of git-lfs, with the bytes of the tree
   /// Paths that patches of the agent wrote: never products.
   std::set<std::string> patched{};
   std::uint64_t max_file_size = 10ull << 20;
@@ -97,6 +98,13 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
   return "";
 }
 
+/// A changed file that is larger than DiffOptions::max_file_size.
+struct TooLarge {
+  std::string path;
+  std::string detail{};  ///< "sha256:… BYTES", "deleted"; in a draft ""
+  bool operator==(const TooLarge&) const = default;
+};
+
 /// The touched files of a tree, by path.
 using TouchedFiles = std::map<std::string, TreeEntry>;
 
@@ -117,14 +125,17 @@ struct Diff {
   std::vector<std::string> ignored_changes;
   /// Files of patches among these, which only ignore rules of the run hide.
   std::vector<std::string> patched_but_ignored;
-  std::vector<std::string> too_large;  ///< "PATH sha256:… BYTES"; in a draft only the path
-  std::vector<LeftOut> left_out;       ///< sorted by path; the diff contains all the rest
+  std::vector<TooLarge> too_large;
+  std::vector<LeftOut> left_out;  ///< sorted by path; the diff contains all the rest
   /// Paths that the user changed as well since the start, sorted: their original content is
   /// unknown. The diff compares them with HEAD's file, or the user's if there is none.
   std::vector<std::string> conflicts;
   /// Paths that the user changed in the same way, sorted: not conflicts, and in the diff as far as
   /// HEAD has their original content.
   std::vector<std::string> already;
+  /// Paths whose line ends git changes: what the diff makes has other bytes than the run's file.
+  std::vector<std::string> line_ends;
+  std::vector<std::string> lfs;            ///< files of git-lfs, with DiffOptions::lfs
   std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of new links out of the tree
   /// New files that contain the absolute path of the workspace.
   std::vector<std::string> bound_to_place;

@@ -43,12 +43,12 @@ Change read_change(const ChangedPath& changed, const Files& start, const Files& 
   return change;
 }
 
-/// "PATH sha256:… BYTES" for a file too large for a diff, else "".
+/// "sha256:… BYTES" for a file too large for a diff, "deleted" if it is gone; else "".
 std::string too_large(const Change& change, std::uint64_t max_bytes) {
   const auto exceeds = [&](const auto& side) { return side && side->content.size() > max_bytes; };
   if (!exceeds(change.before) && !exceeds(change.after)) return "";
-  if (!change.after) return change.path + " deleted";
-  return change.path + " sha256:" + sha256_hex(change.after->content) + " " +
+  if (!change.after) return "deleted";
+  return "sha256:" + sha256_hex(change.after->content) + " " +
          std::to_string(change.after->content.size());
 }
 
@@ -155,13 +155,16 @@ class Selector {
       return leave_out(changed.path, LeftOut::Why::unreadable, "a file without read permission");
     if (const auto module = start_.submodule(changed.path); !module.empty())
       return leave_out(changed.path, LeftOut::Why::submodule, "in the submodule " + module);
-    if (start_.lfs(changed.path))
-      return leave_out(changed.path, LeftOut::Why::lfs, "filter=lfs applies to it");
+    if (start_.lfs(changed.path)) {
+      if (!options_.lfs)
+        return leave_out(changed.path, LeftOut::Why::lfs, "filter=lfs applies to it");
+      diff_.lfs.push_back(changed.path);
+    }
     if (const auto flaw = flaw_of_name(changed.path); !flaw.empty())
       return leave_out(changed.path, LeftOut::Why::bad_name, flaw);
     if (options_.draft &&
         is_too_large(changed, workspace_.start(), view_, options_.max_file_size)) {
-      diff_.too_large.push_back(changed.path);
+      diff_.too_large.push_back({changed.path});
       return;
     }
     try {
@@ -179,8 +182,8 @@ class Selector {
   }
 
   void take(Change change) {
-    if (std::string line = too_large(change, options_.max_file_size); !line.empty()) {
-      diff_.too_large.push_back(std::move(line));
+    if (std::string detail = too_large(change, options_.max_file_size); !detail.empty()) {
+      diff_.too_large.push_back({change.path, std::move(detail)});
       return;
     }
     std::uint64_t bytes = bytes_;

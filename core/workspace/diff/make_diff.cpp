@@ -1,6 +1,8 @@
 #include "core/workspace/diff/make_diff.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -16,10 +18,73 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-bool clean(const std::vector<Change>& changes, const StartState& start) {
-  return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
-    return change.no_start || start.head_has(change.path, change.before);
+bool is_file(const std::optional<TreeEntry>& entry) {
+  return entry && (entry->mode & 0170000) == 0100000;
+}
+
+/// What git stores for the file at the start, if that is HEAD's and the file has other bytes.
+std::optional<TreeEntry> converted_head(const Change& change, const StartState& start) {
+  if (change.no_start || !is_file(change.before)) return std::nullopt;
+  TreeEntry stored{change.before->mode, start.to_git(change.path, change.before->content)};
+  if (stored.content == change.before->content || !start.head_has(change.path, stored))
+    return std::nullopt;
+  return stored;
+}
+
+/// Whether the file is as git checks it out from HEAD: with other line ends.
+bool is_checked_out(const Change& change, const StartState& start) {
+  const auto stored = converted_head(change, start);
+  return stored && start.to_tree(change.path, stored->content) == change.before->content;
+}
+
+/// A tree that a diff may apply to, besides the files that the diff is about.
+struct OtherTree {
+  std::function<bool(const std::string& path)> has_file;
+  std::function<std::size_t(const std::string& path)> files_below;
+};
+
+/// Whether the tree has no file where the diff needs a folder, and no folder where it makes a file.
+bool has_room(const std::set<std::string>& made, const std::set<std::string>& had,
+              const OtherTree& tree) {
+  return std::all_of(made.begin(), made.end(), [&](const std::string& path) {
+    for (auto slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
+      if (const auto above = path.substr(0, slash); !had.contains(above) && tree.has_file(above))
+        return false;
+    if (had.contains(path)) return true;
+    std::size_t taken = 0;
+    for (auto it = had.lower_bound(path + "/"); it != had.end() && it->starts_with(path + "/");
+         ++it)
+      ++taken;
+    return tree.files_below(path) <= taken;
   });
+}
+
+OtherTree head_of(const StartState& start) {
+  return {[&](const std::string& path) { return start.head_has_file(path); },
+          [&](const std::string& path) { return start.head_files_below(path); }};
+}
+
+OtherTree index_of(const StartState& start) {
+  return {[&](const std::string& path) { return start.tracked(path); },
+          [&](const std::string& path) { return start.index_files_below(path); }};
+}
+
+bool head_has_room(const std::vector<Change>& changes, const StartState& start) {
+  std::set<std::string> made;
+  std::set<std::string> had;
+  for (const Change& change : changes) {
+    if (change.after) made.insert(change.path);
+    if (change.before) had.insert(change.path);
+  }
+  return has_room(made, had, head_of(start));
+}
+
+bool clean(const std::vector<Change>& changes, const StartState& start) {
+  return head_has_room(changes, start) &&
+         std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+           return change.no_start || start.head_has(change.path, change.before) ||
+                  is_checked_out(change, start);
+         });
 }
 
 DiffBase choose_base(DiffBase asked, const std::vector<Change>& changes, const StartState& start) {
@@ -36,7 +101,30 @@ struct Sides {
   TouchedFiles before;
   TouchedFiles after;
   bool from_start = true;  ///< `before` is the state at the start
+  /// What git makes in the working tree of those files of `after` that it converts.
+  TouchedFiles in_tree{};
 };
+
+/// Against HEAD, both sides are what git stores: what `git apply --index` compares with. Line ends
+/// that git would not restore in the working tree stay as they are, unless the start had others than
+/// HEAD, too.
+void convert(Change& change, Sides& sides, const StartState& start,
+             std::vector<std::string>& line_ends) {
+  auto stored = converted_head(change, start);
+  const bool was_converted = stored.has_value();
+  if (stored) change.before = std::move(stored);
+  if (change.no_start || !is_file(change.after)) return;
+  std::string& content = change.after->content;
+  std::string made = start.to_git(change.path, content);
+  if (made == content && !was_converted) return;
+  std::string in_tree = start.to_tree(change.path, made);
+  const bool differs = in_tree != content;
+  if (differs && !was_converted) return;
+  if (differs) line_ends.push_back(change.path);
+  content = std::move(made);
+  sides.in_tree.emplace(start.prefix() + change.path,
+                        TreeEntry{change.after->mode, std::move(in_tree)});
+}
 
 std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, const Sides& sides,
                                           const StartState& start) {
@@ -47,14 +135,23 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, co
   const auto all = [&](const auto& holds) {
     return std::all_of(changes.begin(), changes.end(), holds);
   };
+  const auto paths_of = [&](const TouchedFiles& files) {
+    std::set<std::string> paths;
+    for (const auto& file : files) paths.insert(file.first.substr(start.prefix().size()));
+    return paths;
+  };
+  const std::set<std::string> made = paths_of(sides.after);
+  const std::set<std::string> had = paths_of(sides.before);
   std::vector<std::string> names;
   if (sides.from_start) names.push_back("start");
   if (!start.head_commit().empty() &&
-      all([&](const Change& c) { return start.head_has(c.path, side(c.path)); })) {
+      all([&](const Change& c) { return start.head_has(c.path, side(c.path)); }) &&
+      has_room(made, had, head_of(start))) {
     names.push_back("head");
   }
   if (start.has_index() &&
-      all([&](const Change& c) { return start.index_has(c.path, side(c.path)); })) {
+      all([&](const Change& c) { return start.index_has(c.path, side(c.path)); }) &&
+      has_room(made, had, index_of(start))) {
     names.push_back("index");
   }
   return names;
@@ -62,10 +159,11 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, co
 
 /// Takes the contents out of the changes.
 Sides take_sides(std::vector<Change>& changes, const StartState& start, DiffBase base,
-                 const CancelCheck& check_cancel) {
+                 const CancelCheck& check_cancel, std::vector<std::string>& line_ends) {
   Sides sides;
   for (Change& change : changes) {
     if (check_cancel) check_cancel();
+    if (base == DiffBase::head) convert(change, sides, start, line_ends);
     const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
       if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
     };
@@ -168,7 +266,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   const DiffBase base = choose_base(options.base, changes, start);
   diff.base = base == DiffBase::head ? "head" : "start";
 
-  Sides sides = take_sides(changes, start, base, options.check_cancel);
+  Sides sides = take_sides(changes, start, base, options.check_cancel, diff.line_ends);
   PatchText patch = options.draft ? draft_patch(sides.before, sides.after, options)
                                   : proved_patch(sides.before, sides.after, options);
   diff.text = std::move(patch.text);

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/diff/scratch_trees.h"
+#include "core/workspace/diff/text_hunks.h"
 
 namespace sortie {
 
@@ -13,9 +14,11 @@ std::string_view take_patch(std::string_view& text) {
   return patch;
 }
 
-std::string apply_body(const PatchHeader& header, const std::string& before,
-                       std::string_view body) {
-  if (body.empty()) return header.new_mode == 0 && header.old_mode != 0 ? "" : before;
+namespace {
+
+/// Lets libgit2 apply a binary patch to a file with a plain name.
+std::string apply_binary(const PatchHeader& header, const std::string& before,
+                         std::string_view body) {
   const PatchHeader plain{.old_path = "f",
                           .new_path = "f",
                           .old_mode = 0100644,
@@ -34,6 +37,14 @@ std::string apply_body(const PatchHeader& header, const std::string& before,
   const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
   if (entry == nullptr) throw Error("makes no file");
   return scratch.content(entry->id);
+}
+
+}  // namespace
+
+std::string apply_body(const PatchHeader& header, const std::string& before,
+                       std::string_view body) {
+  if (body.empty()) return header.new_mode == 0 && header.old_mode != 0 ? "" : before;
+  return header.text ? apply_hunks(before, body) : apply_binary(header, before, body);
 }
 
 }  // namespace sortie

@@ -11,7 +11,7 @@ namespace sortie {
 /// so: content lines begin with one of " +-\", and lines of binary patches contain no space.
 std::string_view take_patch(std::string_view& text);
 
-/// Lets libgit2 apply what follows a patch's header to the content of its file.
+/// Applies what follows a patch's header to the content of its file.
 /// @param before  the old content; "" for a new file
 /// @param body    "": the content stays, or the file is deleted
 /// @return        the new content; "" for a deleted file

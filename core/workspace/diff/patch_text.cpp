@@ -12,6 +12,7 @@
 #include "core/workspace/diff/patch_header.h"
 #include "core/workspace/diff/renames.h"
 #include "core/workspace/diff/scratch_trees.h"
+#include "core/workspace/diff/text_hunks.h"
 
 namespace sortie {
 namespace {
@@ -214,8 +215,56 @@ bool has_similar_files(const MovedFiles& moved, std::size_t most_pairs) {
   return moved.pairs() > 0 && moved.pairs() <= most_pairs;
 }
 
-/// Appends the patches of the files of both sides, one file at a time: libgit2 holds its content once
-/// more.
+PatchHeader header_of(const std::string& path, const TreeEntry* old, const TreeEntry* now) {
+  PatchHeader header{.old_path = path, .new_path = path};
+  header.old_mode = old != nullptr ? old->mode : 0;
+  header.new_mode = now != nullptr ? now->mode : 0;
+  const std::string old_id = old != nullptr ? id_text(blob_id(old->content)) : kNoId;
+  const std::string new_id = now != nullptr ? id_text(blob_id(now->content)) : kNoId;
+  if (old_id != new_id) {
+    header.old_id = old_id;
+    header.new_id = new_id;
+  }
+  return header;
+}
+
+/// libgit2's own patch of two contents, of which one is binary.
+std::string binary_body(const std::string& path, const std::string& old, const std::string& now) {
+  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  options.flags = GIT_DIFF_SHOW_BINARY | GIT_DIFF_FORCE_BINARY;
+  GitPatch patch;
+  check_git(git_patch_from_buffers(GitOut(patch), old.data(), old.size(), "f", now.data(),
+                                   now.size(), "f", &options),
+            "diff: " + path_text(path));
+  return std::string(PatchBytes(patch.get(), path).body());
+}
+
+/// The patch of a file that is added, deleted, or of one kind on both sides. No content is copied.
+Piece make_piece(const std::string& path, const TreeEntry* old, const TreeEntry* now,
+                 int context_lines) {
+  static const TreeEntry kNone;
+  Piece piece;
+  piece.file.path = path;
+  piece.file.kind = old == nullptr   ? ChangedPath::Kind::added
+                    : now == nullptr ? ChangedPath::Kind::deleted
+                                     : ChangedPath::Kind::modified;
+  PatchHeader header = header_of(path, old, now);
+  const std::string& before = (old != nullptr ? *old : kNone).content;
+  const std::string& after = (now != nullptr ? *now : kNone).content;
+  if (before != after && (is_binary_content(before) || is_binary_content(after))) {
+    piece.text = write_header(header) + binary_body(path, before, after);
+    return piece;
+  }
+  TextHunks hunks = make_hunks(before, after, context_lines);
+  piece.file.added_lines = hunks.added;
+  piece.file.deleted_lines = hunks.removed;
+  header.text = !hunks.text.empty();
+  piece.text = std::move(hunks.text);
+  piece.text.insert(0, write_header(header));
+  return piece;
+}
+
+/// Appends the patches of the files of both sides, one file at a time.
 class PatchWriter {
  public:
   PatchWriter(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
@@ -244,25 +293,29 @@ class PatchWriter {
 
  private:
   void add(Piece piece) {
-    patch_.text += piece.text;
+    if (patch_.text.empty())
+      patch_.text = std::move(piece.text);
+    else
+      patch_.text += piece.text;
     add_file(patch_.files, piece.file);
   }
 
   void add_one(const std::string& path) {
     if (check_cancel_) check_cancel_();
-    ScratchTrees scratch;
-    const auto tree_of = [&](const TouchedFiles& side) {
+    const auto entry_of = [&](const TouchedFiles& side) {
       const auto found = side.find(path);
-      return found == side.end() ? scratch.tree({}) : scratch.tree_of_one(path, found->second);
+      return found == side.end() ? nullptr : &found->second;
     };
-    const GitTree old_tree = tree_of(before_);
-    const GitTree new_tree = tree_of(after_);
-    const GitDiff diff = diff_trees(scratch, old_tree.get(), new_tree.get(), context_lines_, 0);
-    std::vector<Piece> pieces;
-    add_pieces(pieces, diff.get(), check_cancel_);
-    sort(pieces);
-    for (Piece& piece : pieces) add(std::move(piece));
+    const TreeEntry* const old = entry_of(before_);
+    const TreeEntry* const now = entry_of(after_);
+    if (old != nullptr && now != nullptr && *old == *now) return;
+    const bool other_kind = old != nullptr && now != nullptr && kind_bits(*old) != kind_bits(*now);
+    if (!other_kind) return add(make_piece(path, old, now, context_lines_));
+    add(make_piece(path, old, nullptr, context_lines_));
+    add(make_piece(path, nullptr, now, context_lines_));
   }
+
+  static unsigned kind_bits(const TreeEntry& entry) { return entry.mode & 0170000; }
 
   const TouchedFiles& before_;
   const TouchedFiles& after_;

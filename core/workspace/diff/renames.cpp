@@ -79,10 +79,23 @@ void pair_same(Moves same, std::vector<Rename>& renames) {
 
 }  // namespace
 
+namespace {
+
+bool has_file_below(const TouchedFiles& files, const std::string& path) {
+  const auto found = files.lower_bound(path + "/");
+  return found != files.end() && found->first.starts_with(path + "/");
+}
+
+}  // namespace
+
 Moves find_moves(const TouchedFiles& before, const TouchedFiles& after) {
+  constexpr unsigned kLink = 0120000;
   Moves moves;
-  for (const auto& file : before)
-    if (!after.contains(file.first)) moves.deleted.push_back(file.first);
+  for (const auto& [path, entry] : before) {
+    // git applies no patch with a file "beyond a symbolic link" unless it deletes the link.
+    const bool must_go = entry.mode == kLink && has_file_below(after, path);
+    if (!after.contains(path) && !must_go) moves.deleted.push_back(path);
+  }
   for (const auto& file : after)
     if (!before.contains(file.first)) moves.added.push_back(file.first);
   return moves;

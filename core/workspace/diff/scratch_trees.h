@@ -43,13 +43,6 @@ class ScratchTrees {
     return write(*index);
   }
 
-  GitTree tree_of_one(const std::string& path, const TreeEntry& file) {
-    GitIndex index;
-    check_git(git_index_new(GitOut(index)), "diff");
-    add(*index, path, file);
-    return write(*index);
-  }
-
   std::string content(const git_oid& id) {
     GitBlob blob;
     check_git(git_blob_lookup(GitOut(blob), repository_.get(), &id), "diff");

@@ -62,6 +62,7 @@ limits:
   open_files: 64
   disk: 3MiB
   diff_file_size: 4MiB
+  on_large_file: report
   transcript: 5MiB
 sandbox:
   mode: none

@@ -39,7 +39,7 @@ inline constexpr const char* kTask = R"({
   "context": {"compact_at": 0.5, "keep_last_turns": 1, "shown_output": "1KiB", "carry_over": "n"},
   "output": {"schema": "FOLDER/schema.json", "findings": true,
              "diff": {"context_lines": 1, "renames": false, "base": "head", "include": ["x"],
-                      "products": "include"}}})";
+                      "products": "include", "lfs": true}}})";
 
 inline constexpr const char* kStages = R"({
   "version": 1, "workspace": {"path": "/x"},
@@ -66,7 +66,7 @@ inline constexpr const char* kPolicy = R"({
   "network": {"mode": "allow-list", "allow": ["a.example.com"]},
   "environment": {"inherit": "all", "include": ["I"], "exclude": ["E"], "set": {"S": "s"}},
   "limits": {"command_timeout": "1s", "output": "2B", "memory": "3GiB", "processes": 4,
-             "file_size": "5B", "open_files": 60, "disk": "7B", "diff_file_size": "8B",
+             "file_size": "5B", "open_files": 60, "disk": "7B", "diff_file_size": "8B", "on_large_file": "report",
              "transcript": "9B"},
   "sandbox": {"mode": "none", "ptrace": "own", "guarantee": ["kernel"]}, "escalation": "rules",
   "trust": {"input": "trusted", "allow_all_three": true},

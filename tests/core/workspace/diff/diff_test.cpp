@@ -10,12 +10,14 @@
 #include "core/git/git_info.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/open_workspace.h"
+#include "tests/core/workspace/changed_copy.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/core/workspace/workspaces.h"
 #include "tests/support/git_repository.h"
 
 using namespace sortie;
 using test::Bench;
+using Run = test::ChangedCopy;
 using test::Tree;
 namespace fs = std::filesystem;
 
@@ -28,33 +30,6 @@ auto fails(ExitCode code, const std::string& text) {
     BOOST_TEST_MESSAGE(error.what());
     return error.code() == code && std::string(error.what()).find(text) != std::string::npos;
   };
-}
-
-/// A repository of which a copy is changed.
-struct Run {
-  Bench bench;
-  std::unique_ptr<Workspace> workspace;
-
-  /// @param below  the workspace within the repository
-  void open(const std::string& below = "") {
-    bench.options.root = bench.root / below;
-    if (below.empty()) bench.options.root = bench.root;
-    bench.options.isolation = Isolation::copy;
-    workspace = open_workspace(bench.options);
-  }
-  fs::path tree() const { return workspace->mount_plan().source; }
-  Diff diff(const DiffOptions& options = {}) const {
-    const DiskFiles view(Fd(::open(tree().c_str(), O_PATH | O_CLOEXEC)));
-    return make_diff(*workspace, view, bench.options.root, options);
-  }
-  void put(const Tree& files) { test::become(bench.root, {}, files); }
-  void change(const Tree& files) { test::become(tree(), {}, files); }
-};
-
-Strings paths(const Diff& diff) {
-  Strings names;
-  for (const auto& file : diff.files) names.push_back(file.path);
-  return names;
 }
 
 }  // namespace
@@ -74,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_clean_tree_is_diffed_against_head) {
 
   BOOST_TEST(diff.base == "head");
   BOOST_TEST((diff.applies_to == Strings{"start", "head", "index"}));
-  BOOST_TEST((paths(diff) == Strings{"a", "new"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"a", "new"}));
   BOOST_TEST(diff.head_commit + "\n" == test::git(run.bench.root, {"rev-parse", "HEAD"}));
   test::put_file(run.bench.folder / "changes.diff", diff.text);
   test::git(run.bench.root, {"apply", "--check", "--index", "../changes.diff"});
@@ -102,6 +77,35 @@ BOOST_AUTO_TEST_CASE(a_dirty_touched_path_has_the_start_or_head_as_its_base) {
   test::git(run.bench.root, {"apply", "--check", "--cached", "../head.diff"});
 }
 
+BOOST_AUTO_TEST_CASE(what_has_a_file_in_the_way_of_the_diff_is_nothing_it_applies_to) {
+  const struct {
+    const char* name;
+    Tree change;
+    Strings applies_to;
+  } rows[] = {
+      {"a folder for a file", {{"a/x", {0100644, "1\n"}}}, {"start"}},
+      {"a file for a folder", {{"b", {0100644, "1\n"}}}, {"start"}},
+      {"beside them", {{"c", {0100644, "1\n"}}}, {"start", "head", "index"}},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      Run run;
+      run.put({{"a", {0100644, "1\n"}}, {"b/c", {0100644, "2\n"}}});
+      test::make_repository(run.bench.root);
+      test::commit_all(run.bench.root);
+      fs::remove(run.bench.root / "a");
+      fs::remove_all(run.bench.root / "b");
+      run.open();
+      run.change(row.change);
+
+      const Diff diff = run.diff();
+
+      BOOST_TEST((diff.applies_to == row.applies_to));
+      BOOST_TEST(diff.base == (row.applies_to.size() == 1 ? "start" : "head"));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ignored_changes_are_listed_tracked_and_included_ones_are_in) {
   Run run;
   run.put({{".gitignore", {0100644, "*.o\nbuild/\n*.log\n"}}, {"kept.o", {0100644, "1"}}});
@@ -118,7 +122,7 @@ BOOST_AUTO_TEST_CASE(ignored_changes_are_listed_tracked_and_included_ones_are_in
               {"new.c", {0100644, "c"}}});
   const Diff diff = run.diff({.include = {"*.log"}});
 
-  BOOST_TEST((paths(diff) == Strings{".gitignore", "kept.o", "run.log"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{".gitignore", "kept.o", "run.log"}));
   BOOST_TEST((diff.ignored_changes == Strings{"build/deep/y", "new.c", "x.o"}));
 }
 
@@ -136,7 +140,7 @@ BOOST_AUTO_TEST_CASE(ignore_files_speak_where_there_is_no_repository) {
   BOOST_TEST(diff.base == "start");
   BOOST_TEST(diff.head_commit == "");
   BOOST_TEST((diff.applies_to == Strings{"start"}));
-  BOOST_TEST((paths(diff) == Strings{"a.c", "tmp/x"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"a.c", "tmp/x"}));
   BOOST_TEST((diff.ignored_changes == Strings{"a.o", "sub/tmp/x"}));
 }
 
@@ -167,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_workspace_below_the_toplevel_has_paths_of_its_own) {
   const Diff diff = run.diff();
 
   BOOST_TEST(diff.base == "head");
-  BOOST_TEST((paths(diff) == Strings{"a"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"a"}));
   BOOST_TEST((diff.ignored_changes == Strings{"out"}));
   test::put_file(run.bench.folder / "changes.diff", diff.text);
   test::git(run.bench.root / "sub", {"apply", "../../changes.diff"});
@@ -188,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_linked_worktree_is_a_repository_too) {
 
   const Diff diff = run.diff();
 
-  BOOST_TEST((paths(diff) == Strings{"a"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"a"}));
   BOOST_TEST((diff.applies_to == Strings{"start", "head", "index"}));
   const auto info = read_git_info(run.bench.root);
   BOOST_REQUIRE(info);
@@ -223,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_hostile_repository_runs_nothing) {
 
   const Diff diff = run.diff();
 
-  BOOST_TEST((paths(diff) == Strings{"a.txt", "b.txt"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"a.txt", "b.txt"}));
   BOOST_TEST(read_git_info(run.bench.root)->toplevel == run.bench.root);
   BOOST_TEST(!fs::exists(marker));
 }
@@ -256,7 +260,7 @@ BOOST_AUTO_TEST_CASE(what_a_diff_cannot_hold_is_named_and_the_rest_is_diffed) {
   BOOST_TEST(told == (Strings{"lfs a.bin", "lfs b.bin", "bad-name git~1/x", "git-folder made/.git",
                               "submodule module/inner"}),
              boost::test_tools::per_element());
-  BOOST_TEST((paths(diff) == Strings{"made/file"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"made/file"}));
   BOOST_TEST((diff.applies_to == Strings{"start", "head", "index"}));
 }
 
@@ -274,7 +278,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_named_and_the_rest_is_diffed) {
   BOOST_TEST(diff.left_out[0].path == "closed");
   BOOST_TEST(diff.left_out[1].path == "d");
   BOOST_TEST((diff.left_out[1].why == LeftOut::Why::unreadable));
-  BOOST_TEST((paths(diff) == Strings{"rest"}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"rest"}));
 }
 
 // git update-index --split-index and a sparse index are of kinds that libgit2 does not know.
@@ -314,7 +318,7 @@ BOOST_AUTO_TEST_CASE(where_the_index_cannot_be_read_head_stands_in_for_it) {
       const Diff diff = run.diff();
 
       BOOST_TEST(!diff.index_problem.empty());
-      BOOST_TEST((paths(diff) == Strings{"a", "in/new"}));
+      BOOST_TEST((test::paths_of(diff) == Strings{"a", "in/new"}));
       BOOST_TEST((diff.ignored_changes == Strings{"x.o"}));
       BOOST_TEST(diff.left_out.size() == 1u);
       BOOST_TEST((diff.applies_to == Strings{"start", "head"}));
@@ -342,9 +346,9 @@ BOOST_AUTO_TEST_CASE(too_large_files_are_listed_with_their_digest) {
 
   const Diff diff = run.diff({.max_file_size = 100});
 
-  BOOST_TEST(
-      (diff.too_large == Strings{"large sha256:" + sha256_hex(std::string(101, 'x')) + " 101"}));
-  BOOST_TEST((paths(diff) == Strings{"small"}));
+  const TooLarge large{"large", "sha256:" + sha256_hex(std::string(101, 'x')) + " 101"};
+  BOOST_TEST((diff.too_large == std::vector<TooLarge>{large}));
+  BOOST_TEST((test::paths_of(diff) == Strings{"small"}));
 }
 
 BOOST_AUTO_TEST_CASE(nothing_changed_is_an_empty_diff) {
@@ -421,11 +425,11 @@ BOOST_AUTO_TEST_CASE(a_draft_of_one_path_looks_at_nothing_else) {
 
   const Diff whole = draft("");
 
-  BOOST_TEST((paths(whole) == Strings{"a", "dir/b", "dir/new", "dirt"}));
-  BOOST_TEST((whole.too_large == Strings{"huge"}));
-  BOOST_TEST((paths(draft("dir")) == Strings{"dir/b", "dir/new"}));
+  BOOST_TEST((test::paths_of(whole) == Strings{"a", "dir/b", "dir/new", "dirt"}));
+  BOOST_TEST((whole.too_large == std::vector<TooLarge>{{"huge"}}));
+  BOOST_TEST((test::paths_of(draft("dir")) == Strings{"dir/b", "dir/new"}));
   BOOST_TEST(draft("dir").too_large.empty());
-  BOOST_TEST((paths(draft("a")) == Strings{"a"}));
+  BOOST_TEST((test::paths_of(draft("a")) == Strings{"a"}));
   BOOST_TEST(draft("none").text.empty());
   BOOST_TEST(whole.text.find(draft("dir").text) != std::string::npos);
   fs::remove(run.tree() / "huge");

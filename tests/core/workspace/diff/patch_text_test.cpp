@@ -1,8 +1,10 @@
 #include "core/workspace/diff/patch_text.h"
 #include "core/workspace/diff/patch_check.h"
+#include "core/workspace/diff/text_hunks.h"
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/base/error.h"
 #include "core/files/files.h"
 #include "tests/core/workspace/trees.h"
 #include "tests/support/git_repository.h"
@@ -49,6 +51,64 @@ BOOST_AUTO_TEST_CASE(the_same_change_gives_the_same_bytes) {
 }
 
 // Names that all folders have, files that are alike, and files that were edited on the way.
+BOOST_AUTO_TEST_CASE(a_change_of_very_many_lines_is_one_hunk_that_git_applies) {
+  const struct {
+    const char* name;
+    std::string before;
+    std::string after;
+  } rows[] = {
+      {"the middle", "1\n2\n3\n4\na\nb\nc\n5\n6\n7\n8\n", "1\n2\n3\n4\nx\nb\ny\n5\n6\n7\n8\n"},
+      {"the begin", "a\n1\n2\n3\n4\n", "1\n2\n3\n4\n"},
+      {"the end", "1\n2\n3\n4\n", "1\n2\n3\n4\n5"},
+      {"a newline at the end", "1\n2", "1\n2\n"},
+      {"no newline at the end", "1\n2\n", "1\n2"},
+      {"a repeated line", "a\na\n", "a\na\na\n"},
+      {"a part of a line", "ab\n", "ac\n"},
+      {"a longer line", "1\nab", "1\nabc"},
+      {"empty lines", "\n\n\n", "\n\n"},
+      {"all", "1\n2\n", "3\n"},
+  };
+  for (const auto& row : rows) {
+    for (const int context : {0, 1, 3}) {
+      BOOST_TEST_CONTEXT(row.name << ", context " << context) {
+        const TextHunks hunks = make_hunks(row.before, row.after, context, 0);
+
+        BOOST_TEST(apply_hunks(row.before, hunks.text) == row.after);
+        test::TemporaryFolder folder;
+        test::put_file(folder / "f", row.before);
+        test::put_file(folder / "changes.diff", "--- a/f\n+++ b/f\n" + hunks.text);
+        const auto said = test::run_program(
+            {"git", "apply", "--unidiff-zero", "--whitespace=nowarn", "changes.diff"},
+            folder.path());
+        BOOST_TEST(said.status == 0, said.output);
+        BOOST_TEST(read_file(folder / "f") == row.after);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_gives_way_to_a_folder_is_deleted_and_not_renamed) {
+  const test::Tree before = {{"old", {0120000, "target"}}};
+  const test::Tree after = {{"new", {0120000, "target"}}, {"old/file", {0100644, "1\n"}}};
+  const PatchText patch = make_patch(before, after, 3, true);
+
+  test::TemporaryFolder folder;
+  fs::create_directory(folder / "tree");
+  test::become(folder / "tree", {}, before);
+  test::put_file(folder / "changes.diff", patch.text);
+  const auto said = test::run_program({"git", "apply", "../changes.diff"}, folder / "tree");
+
+  BOOST_TEST(said.status == 0, said.output);
+  BOOST_TEST(test::difference(test::read_tree(folder / "tree"), after) == "");
+}
+
+BOOST_AUTO_TEST_CASE(hunks_that_do_not_fit_are_refused) {
+  for (const std::string hunks :
+       {"@@ -1 +1 @@\n-x\n+b\n", "@@ -5 +5 @@\n-a\n+b\n", "@@ -1,2 +1 @@\n-a\n+b\n",
+        "@@ -1 +1,2 @@\n-a\n+b\n", "@@ 1 @@\n", "@@ -1 +1 @@\n", "no hunk\n"})
+    BOOST_CHECK_THROW(apply_hunks("a\n", hunks), Error);
+}
+
 BOOST_AUTO_TEST_CASE(a_moved_folder_is_told_as_git_tells_it) {
   test::TemporaryFolder folder;
   const fs::path root = folder / "tree";
