@@ -33,7 +33,7 @@ void Handover::write_artifacts() {
   if (success) hand_out(diff());
 }
 
-void Handover::hand_out(const std::string& diff) {
+void Handover::hand_out(std::string_view diff) {
   std::string_view message = message_;
   if (!message.empty()) message.remove_suffix(1);
   write_flag_files(parts_.options, diff, message, parts_.signals->token());

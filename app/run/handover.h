@@ -39,7 +39,7 @@ class Handover {
   void write_artifacts();
   /// Writes the files of the flags, and the diff to stdout if that is asked for.
   /// @param diff  of a success
-  void hand_out(const std::string& diff);
+  void hand_out(std::string_view diff);
   /// Removes everything that looks like a success, if the run fails at last. A step that fails becomes
   /// a warning.
   void withdraw_success();
