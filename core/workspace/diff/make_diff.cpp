@@ -213,13 +213,17 @@ std::vector<DiffFile> without_prefix(std::vector<DiffFile> files, const std::str
   return files;
 }
 
-/// The sides are not needed any more.
+/// What a checkout of the applied diff has: with line ends as git restores them. The sides are not
+/// needed any more.
 DiffEffect take_effect(Sides& sides, std::size_t prefix) {
   DiffEffect effect;
   for (const auto& [path, entry] : sides.before)
     if (!sides.after.contains(path)) effect.removes.insert(path.substr(prefix));
-  for (auto& [path, entry] : sides.after)
-    effect.makes.emplace(path.substr(prefix), std::move(entry));
+  for (auto& [path, entry] : sides.after) {
+    const auto converted = sides.in_tree.find(path);
+    effect.makes.emplace(path.substr(prefix),
+                         std::move(converted == sides.in_tree.end() ? entry : converted->second));
+  }
   return effect;
 }
 
