@@ -238,7 +238,8 @@ std::vector<std::string> sum_lines(const RunResult& result, const Tally& tally,
             counted(static_cast<std::int64_t>(result.ignored_changes.size()), "ignored path");
   if (result.applied.value_or(false)) used += ", and written into the workspace";
   used += "; " + usage_text(tally) + ", " + time_text(result.duration);
-  std::string names;
+  // Its digest can't stand in result.json, which it is made of.
+  std::string names = result.code == ExitCode::success ? "attestation.json, " : "";
   for (const auto& [name, digest] : result.artifacts) names += name + ", ";
   return {used, "artifacts in " + one_line(out) + ": " + names + "result.json, transcript.jsonl"};
 }

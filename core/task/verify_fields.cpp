@@ -43,7 +43,11 @@ FieldValue run_value(VerifyCommand& command) {
                   findings.error(node.place, "'" + name + "': expected a program");
                 command.text = joined(command.argv, " ");
               },
-          .write = [&command] { return text_list(command.argv); }};
+          .write = [&command]() -> Json {
+            if (command.argv == std::vector<std::string>{"sh", "-c", command.text})
+              return command.text;
+            return text_list(command.argv);
+          }};
 }
 
 Fields command_fields(VerifyCommand& command) {

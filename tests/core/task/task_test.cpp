@@ -161,6 +161,16 @@ BOOST_AUTO_TEST_CASE(the_schema_knows_what_the_loader_reads) {
   BOOST_TEST(!schema.check(parse_json(R"({"version":1,"prompt":"a","stages":[]})")).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_command_of_the_effective_task_is_the_string_or_list_that_was_written) {
+  const Task task = load_task(
+      "-", "version: 1\nprompt: Go.\nverify: [make test, {run: [sh, -c, make lint]}]\n");
+
+  const Json commands = task_json(task)["verify"]["commands"];
+
+  BOOST_TEST(write_json(commands.items()[0]["run"]) == R"("make test")");
+  BOOST_TEST(write_json(commands.items()[1]["run"]) == R"(["sh","-c","make lint"])");
+}
+
 BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
   const Task task = load_task("-", "version: 1\nprompt: Go {{a}}.\nvars: {a: {default: x}}\n");
 
