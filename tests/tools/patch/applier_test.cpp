@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
-#include "core/files/disk_files.h"
 #include "tests/fakes/memory_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tools/patch/parser.h"
