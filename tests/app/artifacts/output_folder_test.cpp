@@ -22,9 +22,9 @@ void leave_run(const std::filesystem::path& out, const char* status) {
 }
 
 /// The code that a run would end with; success where it may have the folder.
-ExitCode code_of(const std::filesystem::path& out, FoundRun found) {
+ExitCode code_of(const std::filesystem::path& out) {
   try {
-    const OutputFolder folder(out, found);
+    const OutputFolder folder(out);
   } catch (const Error& error) {
     return error.code();
   }
@@ -35,24 +35,32 @@ ExitCode code_of(const std::filesystem::path& out, FoundRun found) {
 
 BOOST_AUTO_TEST_SUITE(output_folder)
 
-BOOST_AUTO_TEST_CASE(a_finished_run_moves_aside) {
+BOOST_AUTO_TEST_CASE(a_run_that_is_kept_moves_aside) {
   const test::TemporaryFolder place;
   leave_run(place / "out", "success");
 
-  const OutputFolder folder(place / "out", FoundRun::refuse_unfinished);
+  OutputFolder folder(place / "out");
+  folder.take(Previous::kept);
 
   BOOST_TEST(std::filesystem::exists(place / "out.prev/result.json"));
   BOOST_TEST(!std::filesystem::exists(place / "out/result.json"));
 }
 
-BOOST_AUTO_TEST_CASE(an_unfinished_run_is_refused_unless_it_is_to_be_discarded) {
+BOOST_AUTO_TEST_CASE(a_run_that_is_found_stays_as_it_is_until_it_is_judged) {
   const test::TemporaryFolder place;
   leave_run(place / "out", "running");
 
-  BOOST_TEST((code_of(place / "out", FoundRun::refuse_unfinished) == ExitCode::usage));
-  BOOST_TEST(std::filesystem::exists(place / "out/result.json"));
-  BOOST_TEST((code_of(place / "out", FoundRun::discard) == ExitCode::success));
+  OutputFolder folder(place / "out");
+
+  BOOST_TEST(folder.found().has_run);
+  BOOST_TEST(folder.found().status == "running");
+  for (const Previous previous : {Previous::returned, Previous::resumed}) {
+    folder.take(previous);
+    BOOST_TEST(std::filesystem::exists(place / "out/result.json"));
+  }
+  folder.take(Previous::discarded);
   BOOST_TEST(!std::filesystem::exists(place / "out/result.json"));
+  BOOST_TEST(!std::filesystem::exists(place / "out.prev"));
 }
 
 BOOST_AUTO_TEST_CASE(what_no_run_has_left_is_not_touched) {
@@ -60,23 +68,22 @@ BOOST_AUTO_TEST_CASE(what_no_run_has_left_is_not_touched) {
   std::filesystem::create_directories(place / "out");
   write_file(place / "out/thesis.txt", "mine");
 
-  for (const FoundRun found : {FoundRun::refuse_unfinished, FoundRun::discard})
-    BOOST_TEST((code_of(place / "out", found) == ExitCode::usage));
+  BOOST_TEST((code_of(place / "out") == ExitCode::usage));
   BOOST_TEST(read_file(place / "out/thesis.txt") == "mine");
 }
 
 BOOST_AUTO_TEST_CASE(a_second_run_in_the_same_folder_is_told_that_it_is_busy) {
   const test::TemporaryFolder place;
-  const OutputFolder first(place / "out", FoundRun::refuse_unfinished);
+  const OutputFolder first(place / "out");
 
-  BOOST_TEST((code_of(place / "out", FoundRun::refuse_unfinished) == ExitCode::busy));
+  BOOST_TEST((code_of(place / "out") == ExitCode::busy));
 }
 
 BOOST_AUTO_TEST_CASE(the_state_of_a_run_lies_outside_of_its_workspace) {
   const test::TemporaryFolder place;
   const auto workspace = place / "tree";
-  OutputFolder inside(workspace / "out", FoundRun::refuse_unfinished);
-  OutputFolder beside(place / "out", FoundRun::refuse_unfinished);
+  OutputFolder inside(workspace / "out");
+  OutputFolder beside(place / "out");
 
   const auto hidden = inside.make_state(workspace);
   const auto plain = beside.make_state(workspace);
@@ -93,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_state_of_a_run_lies_outside_of_its_workspace) {
 
 BOOST_AUTO_TEST_CASE(writing_a_file_gives_its_digest) {
   const test::TemporaryFolder place;
-  const OutputFolder folder(place / "out", FoundRun::refuse_unfinished);
+  const OutputFolder folder(place / "out");
 
   const std::string digest = folder.write("a.txt", "abc");
 
