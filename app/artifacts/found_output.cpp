@@ -101,17 +101,20 @@ std::set<std::string> saved_names(const Json& result) {
 
 /// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
-  static const std::set<std::string> kNames = {"upper", "work",      "tree",  "manifest",
-                                               "began", "start",     "probe", "outputs",
-                                               "home",  "protected", "key",   "keeper"};
+  static const std::set<std::string> kNames = {
+      "upper",   "work", "tree",      "manifest", "began",  "start",   "probe",
+      "outputs", "home", "protected", "key",      "keeper", "tree.run"};
   return kNames;
 }
 
 bool is_state_name(const std::string& name) {
-  constexpr std::string_view kHome = "home-";  // of a private set
-  const std::string_view text = name;
-  return state_names().count(name) != 0 || is_unfinished_write(name) ||
-         (text.starts_with(kHome) && all_of(text.substr(kHome.size()), "0123456789"));
+  if (state_names().count(name) != 0 || is_unfinished_write(name)) return true;
+  // Of a private set, and of a verification's tree.
+  for (const std::string_view numbered : {"home-", "fresh-"})
+    if (name.starts_with(numbered) &&
+        all_of(std::string_view(name).substr(numbered.size()), "0123456789"))
+      return true;
+  return false;
 }
 
 bool is_digest_name(const std::string& name) {
