@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_server_runs_while_its_work_is_verified) {
   folder.write("work/still.sh", kStill);
   CassetteWriter cassette;
   echo(cassette).call("run_tests", Json::object()).next().message("done");
-  folder.write_task(
-      cassette, ServedFolder::server("busy") + "verify: {commands: [sh still.sh], rounds: 0}\n");
+  folder.write_task(cassette, ServedFolder::server("busy") +
+                                  "verify: {in: run, commands: [sh still.sh], rounds: 0}\n");
 
   const ProgramEnd end = folder.run();
 
