@@ -19,6 +19,7 @@
 #include "core/base/spelling.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/files/path_below.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -173,6 +174,9 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   }
   if (!found.has_run) return Previous::nothing;
   wait_for_processes(out.path());
+  // Whoever brought the folder may have brought a run in it, with any outcome. With a commit the run key
+  // has its id, which nothing in that commit can know.
+  if (git.head_commit.empty() && path_below(out.path(), inputs.workspace)) return Previous::kept;
   Json result = found.result;
   std::string status = found.status;
   std::string key = result.string_at("run_key");

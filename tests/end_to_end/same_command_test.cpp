@@ -294,6 +294,27 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_returned_while_its_tree_is_known) {
   BOOST_TEST(parse_json(read_file(run.path("out.prev/result.json"))).string_at("run_id") == id);
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_came_with_a_folder_without_commit_is_not_believed) {
+  for (const bool inside : {true, false}) {
+    BOOST_TEST_CONTEXT("inside: " << inside) {
+      RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.write_task(
+          CassetteWriter().shell({"sh", "-c", "echo one >> a.txt"}).next().message("done"),
+          "policy: auto\n");
+      const fs::path out = inside ? folder.workspace() / "out" : folder.out();
+      const std::vector<std::string> flags = {"--out", out.string(), "--reuse", "success"};
+      BOOST_TEST_REQUIRE(run_program(folder.plain_start(flags)).status == 0);
+
+      const ProgramEnd end = run_program(folder.plain_start(flags));
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(says(end, "(cached)") == !inside, end.errors);
+      BOOST_TEST(fs::exists(out.string() + ".prev") == inside);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(reuse_says_which_finished_runs_are_returned) {
   const ShortRun run;
   run.write_task(CassetteWriter().message("I could not."),
