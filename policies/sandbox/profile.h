@@ -86,7 +86,7 @@ inline auto resource_limits(const PolicyLimits& limits) noexcept {
 /// The kernel counts threads with the processes, and programs start dozens of them: far above the
 /// limit of processes, which the keeper enforces by its own count.
 inline int most_tasks(const PolicyLimits& limits) {
-  return limits.processes > 0 ? std::max(4096, limits.processes * 8) : 0;
+  return limits.processes > 0 ? std::max(1024, limits.processes * 8) : 0;
 }
 
 /// Whether the run's network is a namespace of its own.
