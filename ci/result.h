@@ -64,13 +64,13 @@ struct RunResult {
   std::int64_t removed_lines = 0;
   std::vector<LeftOut> left_out;
   std::vector<TooLarge> too_large;
-  std::vector<std::string> conflicts;                ///< files that the user changed too
-  std::optional<bool> applied{};                     ///< --apply; nothing: not given
-  std::vector<std::string> applied_paths{};          ///< what was written into the workspace
-  std::map<std::string, std::string> kept;           ///< path below OUT/kept → "sha256:…"
-  std::string verified_in;                  ///< "fresh" or "run"; "": no verification ran
-  std::string verified_diff;                ///< "sha256:…" of the last verified diff, or ""
-  std::vector<std::string> restored;        ///< by the last verification: verify.restore
+  std::vector<std::string> conflicts;        ///< files that the user changed too
+  std::optional<bool> applied{};             ///< --apply; nothing: not given
+  std::vector<std::string> applied_paths{};  ///< what was written into the workspace
+  std::map<std::string, std::string> kept;   ///< path below OUT/kept → "sha256:…"
+  std::string verified_in;                   ///< "fresh" or "run"; "": no verification ran
+  std::string verified_diff;                 ///< "sha256:…" of the last verified diff, or ""
+  std::vector<std::string> restored;         ///< by the last verification: verify.restore
   std::vector<std::string> changed_by_verification;  ///< by the last round that changed files
   bool survivors_excluded = true;                    ///< proved that no process is left
   std::vector<std::string> warnings;

@@ -44,7 +44,7 @@ struct RunOptions {
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_cost;  ///< USD
   std::string timeout;             ///< a duration: 10m
-  bool apply = false;  ///< write the changes into the workspace
+  bool apply = false;              ///< write the changes into the workspace
   bool fresh = false;
   Reuse reuse = Reuse::success;
   bool json = false;  ///< live events on stdout

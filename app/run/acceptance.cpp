@@ -170,8 +170,8 @@ std::string Acceptance::judge_whole() {
   if (!diff.conflicts.empty())
     throw RunEnds{ExitCode::conflict,
                   "changed in the workspace too since the start: " + some_of(diff.conflicts)};
-  const std::string lost = undiffable_changes(
-      diff, parts_.inputs.policy.limits.on_large_file == OnLargeFile::fail);
+  const std::string lost =
+      undiffable_changes(diff, parts_.inputs.policy.limits.on_large_file == OnLargeFile::fail);
   if (lost.empty()) return "";
   count_failure(lost);
   return lost + " Take them back, or make them in another way, then end with your final message.";

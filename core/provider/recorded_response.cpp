@@ -9,8 +9,8 @@
 
 namespace sortie {
 
-Response recorded_response(std::string_view wire, const Json& data,
-                           const ModelSettings& settings, const WireOptions& options) {
+Response recorded_response(std::string_view wire, const Json& data, const ModelSettings& settings,
+                           const WireOptions& options) {
   const auto format = make_wire(wire, options);
   const auto stream = response_stream(wire, data);
   if (!format || !stream)

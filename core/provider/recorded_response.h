@@ -13,7 +13,7 @@ namespace sortie {
 /// @param data      of its `model.response`, with the texts of its blobs
 /// @param settings  of its request: the tools that were declared
 /// @throws Error  ExitCode::integrity: it can't be read as one of that wire
-Response recorded_response(std::string_view wire, const Json& data,
-                           const ModelSettings& settings, const WireOptions& options = {});
+Response recorded_response(std::string_view wire, const Json& data, const ModelSettings& settings,
+                           const WireOptions& options = {});
 
 }  // namespace sortie

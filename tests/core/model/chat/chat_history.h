@@ -9,6 +9,7 @@
 #include "core/provider/http_model.h"
 #include "core/provider/request_body.h"
 #include "tests/support/decoded_stream.h"
+#include "tests/support/full_settings.h"
 #include "tests/support/openai_schema.h"
 
 namespace sortie::chat_history {
@@ -18,22 +19,7 @@ using Form = ToolCall::Form;
 inline const std::filesystem::path kStreams = SORTIE_SOURCE_DIR "/tests/data/chat_streams";
 inline const Image kImage{.media_type = "image/png", .base64 = "iVBORw0KGgo="};
 
-inline ModelSettings full_settings() {
-  ModelSettings settings{.model = "gpt-4.1", .instructions = "Be brief."};
-  settings.tools = {{.name = "shell",
-                     .description = "Runs a command.",
-                     .parameters = parse_json(R"({"type":"object","properties":{"command":{}}})")},
-                    {.name = "apply_patch",
-                     .description = "Changes files.",
-                     .form = Form::custom,
-                     .grammar = "start: \"*** Begin Patch\""},
-                    {.name = "web_search", .description = "Searches.", .form = Form::web_search},
-                    {.name = "plain", .description = "No arguments."}};
-  settings.effort = "medium";
-  settings.temperature = 0.2;
-  settings.run_id = "0199-run";
-  return settings;
-}
+inline ModelSettings full_settings() { return test::full_settings("gpt-4.1"); }
 
 inline test::DecodedStream decode(std::string_view stream, const Json& expected = {},
                                   std::size_t piece = std::string::npos) {

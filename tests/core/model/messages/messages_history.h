@@ -9,6 +9,7 @@
 #include "core/model/messages/anthropic_messages.h"
 #include "core/provider/request_body.h"
 #include "tests/support/decoded_stream.h"
+#include "tests/support/full_settings.h"
 #include "tests/support/messages_request.h"
 
 namespace sortie::messages_history {
@@ -22,22 +23,7 @@ inline const std::string kThinking =
 inline const std::string kImageJson =
     R"({"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}})";
 
-inline ModelSettings full_settings() {
-  ModelSettings settings{.model = "claude-sonnet-4-5-20250929", .instructions = "Be brief."};
-  settings.tools = {{.name = "shell",
-                     .description = "Runs a command.",
-                     .parameters = parse_json(R"({"type":"object","properties":{"command":{}}})")},
-                    {.name = "apply_patch",
-                     .description = "Changes files.",
-                     .form = Form::custom,
-                     .grammar = "start: \"*** Begin Patch\""},
-                    {.name = "web_search", .description = "Searches.", .form = Form::web_search},
-                    {.name = "plain", .description = "No arguments."}};
-  settings.effort = "medium";
-  settings.temperature = 0.2;
-  settings.run_id = "0199-run";
-  return settings;
-}
+inline ModelSettings full_settings() { return test::full_settings("claude-sonnet-4-5-20250929"); }
 
 inline test::DecodedStream decode(std::string_view stream, std::size_t piece = std::string::npos) {
   return test::decode_stream(AnthropicMessages(), full_settings(), stream, piece);
