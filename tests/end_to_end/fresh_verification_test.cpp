@@ -1,6 +1,7 @@
 // What a verification in a tree of its own checks: the state at the start and the run's diff, and
 // nothing else that the agent left.
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -169,7 +170,8 @@ const std::vector<Trick>& tricks() {
   return rows;
 }
 
-/// Those that a HOME and a /tmp of its own don't stop already.
+/// Those that work wherever the test runs. A HOME, a /tmp and a /dev/shm of its own stop the others
+/// already, where the run could have them.
 const std::vector<std::string> kWorkInRun = {
     "a stale .pyc in an ignored __pycache__",
     "an ignored conftest that skips what fails",
@@ -216,7 +218,7 @@ BOOST_AUTO_TEST_CASE(no_trick_makes_what_fails_look_verified) {
 
 // Otherwise they would show nothing.
 BOOST_AUTO_TEST_CASE(most_of_these_tricks_work_on_the_runs_own_tree) {
-  std::vector<std::string> working;
+  std::set<std::string> working;
   for (const Trick& trick : tricks()) {
     const RunFolder folder;
     write_project(folder);
@@ -224,9 +226,9 @@ BOOST_AUTO_TEST_CASE(most_of_these_tricks_work_on_the_runs_own_tree) {
                       std::string("policy: auto\nverify: {in: run, rounds: 0, commands: ") +
                           trick.verify + "}\n");
     folder.run();
-    if (folder.result()["verified"].boolean()) working.emplace_back(trick.name);
+    if (folder.result()["verified"].boolean()) working.insert(trick.name);
   }
-  BOOST_TEST(working == kWorkInRun, boost::test_tools::per_element());
+  for (const std::string& trick : kWorkInRun) BOOST_TEST(working.contains(trick), trick);
 }
 
 BOOST_AUTO_TEST_CASE(files_that_no_diff_can_hold_end_the_run_before_they_are_verified) {
