@@ -102,8 +102,8 @@ std::set<std::string> saved_names(const Json& result) {
 /// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
   static const std::set<std::string> kNames = {
-      "upper",   "work", "tree",      "manifest", "began",  "start",   "probe",
-      "outputs", "home", "protected", "key",      "keeper", "tree.run"};
+      "upper",   "work", "tree",      "manifest", "began",  "start",    "probe",
+      "outputs", "home", "protected", "key",      "keeper", "tree.run", "in-place"};
   return kNames;
 }
 

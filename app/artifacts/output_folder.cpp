@@ -18,6 +18,7 @@
 #include "core/files/path_below.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
+#include "core/workspace/undo_own_tree.h"
 
 namespace sortie {
 namespace {
@@ -144,6 +145,8 @@ void OutputFolder::lock() {
 }
 
 void OutputFolder::set_aside(bool keep) {
+  // Read again: an end that only the transcript had may stand in it by now.
+  if (look().status != "success") undo_earlier();
   const fs::path previous = path_.string() + ".prev";
   std::error_code error;
   if (keep) check_previous(previous);
@@ -164,6 +167,23 @@ void OutputFolder::set_aside(bool keep) {
     }
   }
   if (keep) keep_out_of_git(previous);
+}
+
+/// An earlier run that was killed, or could not undo everything, may have left the user's own tree
+/// changed (isolation none).
+void OutputFolder::undo_earlier() {
+  const fs::path state = path_ / "state";
+  if (!has_own_tree(state)) return;
+  const UndoneTree undone = undo_own_tree(state);
+  if (undone.failed.empty()) {
+    undone_ = text_of(undone);
+    return;
+  }
+  throw Error("the earlier run in --out " + path_.string() + " worked in " +
+                  path_text(undone.root) + " and was not undone wholly: " + text_of(undone) +
+                  "; what is needed for it is kept in " + state.string() +
+                  ": run this again once the cause is mended, or name another --out",
+              ExitCode::environment);
 }
 
 fs::path OutputFolder::make_state(const fs::path& workspace) {

@@ -36,6 +36,8 @@ class OutputFolder {
   /// Removes the artifacts of the end of the run that is resumed. The transcript, its blobs and the
   /// state stay, and what its stages have saved.
   void remove_end() const;
+  /// What became of the user's tree that an earlier run here worked in and left: text_of(UndoneTree).
+  const std::string& undone() const noexcept { return undone_; }
   /// Makes the folder for the run's own state: OUT/state, or, if that would be inside the workspace, a
   /// private folder in $TMPDIR that OUT/state links to. One that is there already is used again.
   std::filesystem::path make_state(const std::filesystem::path& workspace);
@@ -50,10 +52,12 @@ class OutputFolder {
   void lock();
   void clean() const;
   void set_aside(bool keep);
+  void undo_earlier();
 
   std::filesystem::path path_;
   FoundOutput found_;
   Fd lock_;
+  std::string undone_;
 };
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 
 #include "core/files/files.h"
 #include "core/workspace/mount_plan.h"
+#include "core/workspace/work_times.h"
 #include "policies/environment/command_path.h"
 #include "policies/environment/environment.h"
 #include "policies/environment/toolchains.h"
@@ -31,6 +32,8 @@ struct ConfinementInputs {
                                          ///< commands; "" for none
   /// The tree at the start, for script rules; outlives the confinement. Null: words alone decide.
   const Files* start = nullptr;
+  /// Told when commands and tools work; outlives the confinement. Null for a tree of the run's own.
+  WorkTimes* times = nullptr;
 };
 
 /// The profile of the commands, without the additions for git and the caller's own tools.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "app/confinement/git_view.h"
+#include "app/confinement/work_watch.h"
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
 #include "core/files/path_below.h"
@@ -186,12 +187,19 @@ CommandPath Confinement::make_environment(const ConfinementInputs& inputs, const
 
 void Confinement::start_keeper(const ConfinementInputs& inputs) {
   keeper_ = std::make_unique<Keeper>(profile_);
-  launcher_ = std::make_unique<ReadOnlyLauncher>(watch_made_paths());
+  Launcher* launcher = &watch_made_paths();
+  if (inputs.times != nullptr) {
+    timing_launcher_ = std::make_unique<WatchedLauncher>(*launcher, *inputs.times);
+    launcher = timing_launcher_.get();
+  }
+  launcher_ = std::make_unique<ReadOnlyLauncher>(*launcher);
   require_way_out(profile_, keeper_->layers());
   // A descriptor of its own: reading and writing through it needs no more than the O_PATH of the
   // keeper's view gives (openat2(2) takes such a descriptor as its root).
-  view_ = std::make_unique<DiskFiles>(Fd(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3)),
-                                      workspace());
+  Fd root(::fcntl(keeper_->view_root().get(), F_DUPFD_CLOEXEC, 3));
+  view_ = inputs.times == nullptr
+              ? std::make_unique<DiskFiles>(std::move(root), workspace())
+              : std::make_unique<WatchedFiles>(std::move(root), workspace(), *inputs.times);
   if (inputs.start != nullptr)
     engine_->judge_scripts_by(script_files(*inputs.start, *view_, workspace()));
   if (!inputs.no_namespaces.empty()) missing_.push_back("namespaces: " + inputs.no_namespaces);

@@ -98,6 +98,7 @@ class Confinement : public CommandHost {
   std::unique_ptr<Keeper> keeper_;
   std::unique_ptr<MadePaths> made_paths_;
   std::unique_ptr<Launcher> looking_launcher_;  ///< over the keeper's, for made_paths_
+  std::unique_ptr<Launcher> timing_launcher_;   ///< over those, with ConfinementInputs::times
   std::unique_ptr<ReadOnlyLauncher> launcher_;
   std::unique_ptr<DiskFiles> view_;
   std::vector<std::string> missing_;

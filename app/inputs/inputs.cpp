@@ -408,10 +408,8 @@ RunInputs load_inputs(const RunOptions& options) {
   apply_model_flags(options, inputs);
   check_tool_choice(inputs.task);
   apply_budget_flags(options, inputs.task.budget);
-  if (!options.isolation.empty()) {
-    if (options.isolation == "none") throw InputError("--isolation: 'none' is not supported yet");
+  if (!options.isolation.empty())
     inputs.task.workspace.isolation = flag_value<Isolation>("--isolation", options.isolation);
-  }
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);
   check_bounds(options, flags.values, loaded.places, inputs);

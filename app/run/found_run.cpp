@@ -26,6 +26,7 @@
 #include "core/workspace/diff/applied_diff.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/own_changes.h"
+#include "core/workspace/undo_own_tree.h"
 
 namespace sortie {
 namespace {
@@ -214,7 +215,11 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (!has_state(out)) return Previous::kept;
   // The base of a conflict has changed by its nature: it begins anew.
   if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
-  check_base(out, inputs, options);
+  const bool in_own_tree = has_own_tree(out.path() / "state");
+  // Its end has undone it, or has tried to.
+  if (ended && in_own_tree) return Previous::kept;
+  // The user's own tree holds the run's work, and has changed by it.
+  if (!in_own_tree) check_base(out, inputs, options);
   return Previous::resumed;
 }
 

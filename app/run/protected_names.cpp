@@ -41,9 +41,14 @@ void record_made(RunRecord& record, const std::vector<std::string>& paths) {
   record.events().on(check_hit_event(record.turn(), "protected_path_made", names, ""));
 }
 
-ProtectedNames::ProtectedNames(const Parts& parts) : parts_(parts) {
-  if (!parts_.mounted)
-    paths_ = std::make_unique<ProtectedPaths>(parts_.seen_as, parts_.root, parts_.protect);
+ProtectedNames::ProtectedNames(const Parts& parts) : parts_(parts), aside_(parts.root) {
+  if (parts_.mounted) return;
+  paths_ = std::make_unique<ProtectedPaths>(parts_.seen_as, parts_.root, parts_.protect);
+  if (parts_.in_place) {
+    const fs::path folder = parts_.out / "state/protected";
+    fs::create_directory(folder);
+    paths_->keep_in(folder);
+  }
 }
 
 void ProtectedNames::start_keeping() {
@@ -69,7 +74,10 @@ void ProtectedNames::undo_made() {
 }
 
 std::vector<std::string> ProtectedNames::restore_changed() {
-  return paths_ ? paths_->restore_changed() : std::vector<std::string>();
+  if (!paths_) return {};
+  if (!parts_.in_place) return paths_->restore_changed();
+  // The user works here, too: nothing is erased, and what a repository gets by a commit stays.
+  return paths_->restore_and_keep(aside_).put_back;
 }
 
 void ProtectedNames::check_unchanged(const std::string& who) {

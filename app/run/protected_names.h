@@ -43,6 +43,7 @@ class ProtectedNames {
     const DiskFiles& view;
     const GitInfo& git;
     MadePaths* made = nullptr;  ///< as Confinement::made_paths()
+    bool in_place = false;      ///< the tree is the user's own
     bool mounted = true;        ///< mounts guard the paths that are there
     const std::filesystem::path& out;
     const Redactor& redactor;
@@ -75,6 +76,7 @@ class ProtectedNames {
 
   Parts parts_;
   std::unique_ptr<ProtectedPaths> paths_;    ///< if no mount guards them
+  KeptAside aside_;                          ///< in the user's own tree
   std::optional<LinkLeads> leads_at_start_;  ///< once they are needed
   KeptFiles taken_;                          ///< files of protected names that were made
   std::set<std::int64_t> taken_empty_;       ///< times in ns of the empty files among these

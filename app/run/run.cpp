@@ -17,6 +17,7 @@
 #include "app/run/found_run.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
+#include "app/run/own_tree_undo.h"
 #include "app/run/resumption.h"
 #include "app/run/run_apply.h"
 #include "app/run/run_ends.h"
@@ -128,6 +129,7 @@ class Run {
   std::optional<Handover> handover_;  ///< from the beginning of the end
   std::string end_kind_;              ///< RunEnds::kind
   bool worked_ = false;               ///< the agent's work has begun
+  OwnTreeUndo own_tree_undo_;
 };
 
 /// Everything up to the keeper: single-threaded, and before any key is read.
@@ -196,10 +198,12 @@ void Run::confine() {
 void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state,
                        const std::string& no_namespaces) {
   workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
+  own_tree_undo_.watch(*workspace_, state);
   result_.isolation = name_of(workspace_->isolation());
   result_.isolation_reason = workspace_->reason();
   std::vector<std::filesystem::path> files = files_of_run(inputs_.task, inputs_.policy);
   if (notes_.are_kept()) files.push_back(notes_.file());
+  protect_linked(*workspace_, files, result_.warnings);
   confinement_ = confine_run(inputs_, out_.path(), state, *workspace_, std::move(files), namespaces,
                              no_namespaces, secrets_.for_commands());
   write_run_mark(state, key_parts_, confinement_->keeper().pid());
@@ -236,6 +240,7 @@ void Run::make_acceptance(Confinement& confinement) {
                             .view = confinement.view(),
                             .git = git_,
                             .made = confinement.made_paths(),
+                            .in_place = workspace_->mount_plan().in_place,
                             .mounted = confinement.keeper().layers().namespaces,
                             .out = out_.path(),
                             .redactor = redactor,
@@ -271,6 +276,7 @@ void Run::announce_start() {
   if (const auto names = secrets_.not_searched_for(); !names.empty())
     record_.say("secrets: not searched for, since short or ordinary words: " + joined(names, ", "));
   for (const auto& warning : inputs_.warnings) record_.show_warning(warning);
+  if (!out_.undone().empty()) record_.warn("the earlier run: " + out_.undone());
   for (const auto& warning : confinement_->warnings()) record_.warn(warning);
   tree_->names().start_keeping();
   if (const std::string risk = open_risk(inputs_.policy); !risk.empty()) record_.show_warning(risk);
@@ -406,6 +412,7 @@ ExitCode Run::end() {
   finish([this] { learn_secrets(); });
   end_agent();
   end_processes();
+  own_tree_undo_.undo_if_failed(result_, record_);
   if (signals_) signals_->never_end();  // readers of the outputs have their own time limits
   hand_over();
   room_.reset();
@@ -416,7 +423,10 @@ ExitCode Run::end() {
     write_result(out_.path(), result_json(result_, record_.tally()), secrets_.redactor());
   });
   // A record may end twice; the last end counts.
-  if (result_.code != recorded) finish([this] { record_.close(); });
+  if (result_.code != recorded) {
+    own_tree_undo_.undo_if_failed(result_, record_);
+    finish([this] { record_.close(); });
+  }
   if (result_.code == ExitCode::success) apply_.settle();
   print_end(untold);
   return result_.code;
@@ -443,7 +453,9 @@ void Run::print_end(const std::string& untold) {
     record_.write_error("sortie: result.json: " + secrets_.redactor().text(untold));
   if (options_.json) record_.end_live_events(stop());
   if (prints_message) handover_->print_message();
-  if (!record_.has_begun() || !can_go_on(result_.code, worked_)) out_.remove_state();
+  if (!own_tree_undo_.keeps_state() &&
+      (!record_.has_begun() || own_tree_undo_.watches() || !can_go_on(result_.code, worked_)))
+    out_.remove_state();
   if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
   record_.say_last(
       last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
@@ -491,6 +503,7 @@ void Run::hand_over() {
     if (result_.code == ExitCode::success && tree_ && tree_->diff())
       apply_.apply(*tree_->diff(), out_.path(), result_);
   });
+  own_tree_undo_.undo_if_failed(result_, record_);
   // The next run should only read the notes of a successful one.
   if (result_.code == ExitCode::success) {
     try {

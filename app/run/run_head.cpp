@@ -46,8 +46,10 @@ std::string budget_text(const RunInputs& inputs) {
 }
 
 std::string sandbox_text(const RunInputs& inputs, const RunResult& result) {
-  if (inputs.policy.sandbox == SandboxMode::none) return "sandbox NONE, " + result.isolation;
-  return std::string("sandbox ") + name_of(inputs.policy.sandbox) + ", " + result.isolation +
+  const std::string isolation =
+      result.isolation == name_of(Isolation::none) ? "IN THE TREE ITSELF" : result.isolation;
+  if (inputs.policy.sandbox == SandboxMode::none) return "sandbox NONE, " + isolation;
+  return std::string("sandbox ") + name_of(inputs.policy.sandbox) + ", " + isolation +
          ", network " + name_of(inputs.policy.network);
 }
 

@@ -1,11 +1,13 @@
 #include "app/run/run_start.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "core/agent/budget.h"
 #include "core/base/error.h"
+#include "core/files/file_name.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_tree.h"
 #include "core/json/json.h"
@@ -89,6 +91,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.isolation = inputs.task.workspace.isolation;
   options.copy_limit = inputs.task.workspace.copy_limit;
   options.namespaces = namespaces != Namespaces::none;
+  options.protects = !inputs.policy.protect.empty();
   options.overlay_assumed = namespaces == Namespaces::assumed;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
   if (!options.namespaces) options.hidden = hidden_paths(inputs);
@@ -110,7 +113,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const fs::path
                         .no_namespaces = no_namespaces,
                         .private_folder = state,
                         .outputs = make_outputs_folder(state),
-                        .start = &workspace.start()},
+                        .start = &workspace.start(),
+                        .times = workspace.work_times()},
       own);
 }
 
@@ -120,6 +124,25 @@ std::string open_risk(const Policy& policy) {
   if (policy.network == NetworkMode::full)
     return "network: OPEN by the policy: commands reach all that this machine reaches";
   return "";
+}
+
+void protect_linked(const Workspace& workspace, std::vector<fs::path>& files,
+                    std::vector<std::string>& warnings) {
+  constexpr std::size_t kMostLinked = 256;  // each is a mount for each command
+  const std::vector<fs::path> linked = workspace.linked_outside();
+  if (linked.size() <= kMostLinked) {
+    files.insert(files.end(), linked.begin(), linked.end());
+    return;
+  }
+  if (std::any_of(warnings.begin(), warnings.end(),
+                  [](const auto& one) { return one.find("(hard links;") != std::string::npos; }))
+    return;  // confined for the second time
+  warnings.push_back(
+      std::to_string(linked.size()) +
+      " files have another name outside of the workspace (hard links; the first: " +
+      path_text(linked.front().lexically_relative(workspace.mount_plan().workspace)) +
+      "), more than can be made read-only: what is written to them in place changes the other name, "
+      "and is not undone there; --isolation copy keeps them apart");
 }
 
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,

@@ -42,6 +42,11 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const std::fil
 /// What the policy leaves open at the operator's own risk, or "".
 std::string open_risk(const Policy& policy);
 
+/// Adds the files of the user's own tree that have a name outside of it to the protected ones: to write
+/// to them would change the other name. More than can be protected are a warning.
+void protect_linked(const Workspace& workspace, std::vector<std::filesystem::path>& files,
+                    std::vector<std::string>& warnings);
+
 /// The event run.started.
 RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
                         const Workspace& workspace, Confinement& confinement);

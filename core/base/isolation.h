@@ -7,10 +7,13 @@
 namespace sortie {
 
 /// How a run's tree is isolated from the user's.
-enum class Isolation { automatic, overlay, copy };
+enum class Isolation { automatic, overlay, copy, none };
 template <>
-inline constexpr auto kSpelling<Isolation> = std::to_array<Spelled<Isolation>>(
-    {{Isolation::automatic, "auto"}, {Isolation::overlay, "overlay"}, {Isolation::copy, "copy"}});
+inline constexpr auto kSpelling<Isolation> =
+    std::to_array<Spelled<Isolation>>({{Isolation::automatic, "auto"},
+                                       {Isolation::overlay, "overlay"},
+                                       {Isolation::copy, "copy"},
+                                       {Isolation::none, "none"}});
 
 /// The tree that a run's diff is made against.
 enum class DiffBase { automatic, start, head };

@@ -133,8 +133,9 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
   return Fields("workspace")
       .add("path", path_value(workspace.path, folder),
            "The folder to work on, relative to the task file; by default the current folder.")
-      .add("isolation", enum_value(workspace.isolation, {"none"}),
-           "How the run is kept from changing the tree.")
+      .add(
+          "isolation", enum_value(workspace.isolation),
+          "How the run is kept from changing the tree; `none`: it works in it, and a failed run is undone.")
       .add("copy_limit", size_value(workspace.copy_limit, 0, kAnySize),
            "A larger tree is not copied.")
       .add("project_docs", texts_value(workspace.project_docs),

@@ -67,7 +67,8 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   if (!clones && size.bytes > options.copy_limit) {
     throw Error("the workspace holds " + std::to_string(size.bytes) +
                     " bytes; a copy may have at most " + std::to_string(options.copy_limit) +
-                    "; raise the limit, or see --isolation",
+                    "; raise workspace.copy_limit, or let the run work in the tree itself: "
+                    "--isolation none",
                 ExitCode::environment);
   }
   Manifest manifest = copy_tree(options.root, plan.source, plan.cover,

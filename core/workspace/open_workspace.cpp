@@ -5,6 +5,7 @@
 #include "core/files/path_below.h"
 #include "core/workspace/copy.h"
 #include "core/workspace/overlay.h"
+#include "core/workspace/own_tree.h"
 
 namespace fs = std::filesystem;
 
@@ -18,6 +19,7 @@ struct Way {
   std::string (*why_not)(const WorkspaceOptions& options);
   const char* remedy;  ///< what to do if it does not work
   std::unique_ptr<Workspace> (*open)(const WorkspaceOptions& options, std::string reason);
+  bool only_by_name = false;  ///< `auto` never takes it
 };
 
 std::string never(const WorkspaceOptions&) { return ""; }
@@ -29,6 +31,10 @@ constexpr Way kWays[] = {
      "--out on a file system that overlayfs supports, or use --isolation copy",
      make_overlay},
     {Isolation::copy, "manifest", never, "", make_copy},
+    {Isolation::none, "in-place", why_not_own_tree,
+     "set paths.protect: [] in the policy if commands may change every path, or use --isolation "
+     "copy",
+     make_own_tree, true},
 };
 static_assert(std::size(kWays) + 1 == kSpelling<Isolation>.size(), "all but `auto` have a way");
 
@@ -60,13 +66,16 @@ std::unique_ptr<Workspace> open_earlier(const WorkspaceOptions& options, const W
   if (const std::string reason = way.why_not(options); !reason.empty())
     throw Error("the run started with isolation " + name + ", which no longer works: " + reason,
                 ExitCode::environment);
-  return way.open(options, "the run continues in its " + name);
+  return way.open(options, way.isolation == Isolation::none
+                               ? "the run continues in the user's own tree"
+                               : "the run continues in its " + name);
 }
 
 /// The first way that works here.
 std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
   std::string reasons;  // why the ways before don't work
   for (const Way& way : kWays) {
+    if (way.only_by_name) continue;
     const std::string before = reasons.empty() ? "" : reasons + "; ";
     const std::string name = name_of(way.isolation);
     if (const std::string reason = way.why_not(options); !reason.empty()) {

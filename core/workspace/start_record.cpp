@@ -40,21 +40,28 @@ void make_folders(const fs::path& folder) {
   if (error) throw Error(path_text(folder) + ": " + error.message(), ExitCode::environment);
 }
 
-/// git replaces its index by a new file, so an opened one does not change.
-void copy_index(const fs::path& from, const fs::path& to) {
-  const Fd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  struct stat status {};
-  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const Fd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!copy) throw record_error(to);
+void send_bytes(const Fd& source, const Fd& copy, off_t size, const fs::path& to) {
   if (::ioctl(copy.get(), FICLONE, source.get()) == 0) return;
-  for (off_t left = status.st_size; left > 0;) {
+  for (off_t left = size; left > 0;) {
     const ssize_t count = ::sendfile(copy.get(), source.get(), nullptr, static_cast<size_t>(left));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw record_error(to);
     if (count == 0) return;
     left -= count;
   }
+}
+
+/// git replaces its index by a new file, so an opened one does not change. The copy has its time:
+/// files as old as the index may be newer than what it says of them.
+void copy_index(const fs::path& from, const fs::path& to) {
+  const Fd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const Fd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!copy) throw record_error(to);
+  send_bytes(source, copy, status.st_size, to);
+  const timespec times[2] = {status.st_atim, status.st_mtim};
+  if (::futimens(copy.get(), times) != 0) throw record_error(to);
 }
 
 /// Quoted as a value of git's configuration.
@@ -94,6 +101,9 @@ std::string lines_of(const std::vector<fs::path>& paths) {
 /// The references to the user's repository: its toplevel and object folders.
 constexpr const char* kPlaces = "places";
 
+/// Exists if the repository's settings convert line ends.
+constexpr const char* kConverts = "converts";
+
 void take_places(const fs::path& file, StartRecord& record) {
   const std::string text = read_file(file, 1 << 20);
   std::vector<fs::path> paths;
@@ -121,6 +131,9 @@ void make_record(const WorkspaceOptions& options, const StartRecord& record) {
     copy_index(found.place.git_dir / "index", git / "index");
     write_record(git / "info/exclude", exclude_rules(found));
     keep_rules(found.place.common_dir / "info/attributes", git / "info/attributes");
+    if (setting_of(*found.handle, "core.autocrlf").value_or("false") != "false" ||
+        setting_of(*found.handle, "core.eol"))
+      write_record(git / kConverts, "");
     places.push_back(found.place.common_dir / "objects");
     places.insert(places.end(), found.place.alternates.begin(), found.place.alternates.end());
   }
@@ -160,6 +173,7 @@ StartRecord keep_start(const WorkspaceOptions& options) {
   std::error_code error;
   if (!fs::exists(places, error)) make_record(options, record);
   take_places(places, record);
+  record.converts = fs::exists(record.folder / ".git" / kConverts, error);
   return record;
 }
 

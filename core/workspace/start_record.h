@@ -16,6 +16,7 @@ struct StartRecord {
   std::filesystem::path toplevel;  ///< of the user's repository; without one, the workspace
   bool has_repository = false;
   std::vector<std::filesystem::path> objects;  ///< object folders of the user's repository
+  bool converts = false;  ///< the repository's settings convert line ends (core.autocrlf, core.eol)
   std::int64_t began = 0;  ///< start time by the clock of file stamps (ctime), nanoseconds
 };
 

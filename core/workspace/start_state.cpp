@@ -158,14 +158,14 @@ void StartState::prepare_attributes(const std::string& path) const {
   index();  // attributes are looked up in it, too
 }
 
-bool StartState::lfs(const std::string& path) const {
-  if (!has_repository_) return false;
+std::string StartState::filter(const std::string& path) const {
+  if (!has_repository_) return "";
   prepare_attributes(path);
   const char* value = nullptr;
   check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
                          in_repository(path).c_str(), "filter"),
             "attributes: " + path_text(path));
-  return git_attr_value(value) == GIT_ATTR_VALUE_STRING && std::string(value) == "lfs";
+  return git_attr_value(value) == GIT_ATTR_VALUE_STRING ? value : "";
 }
 
 std::string StartState::to_git(const std::string& path, const std::string& content) const {
@@ -195,6 +195,8 @@ std::string StartState::converted(const std::string& path, const std::string& co
   check_git(result, step);
   return text;
 }
+
+bool StartState::lfs(const std::string& path) const { return filter(path) == "lfs"; }
 
 std::string StartState::submodule(const std::string& path) const {
   if (!has_repository_) return "";

@@ -42,6 +42,8 @@ class StartState {
   std::string to_git(const std::string& path, const std::string& content) const;
   /// The bytes that git writes to the working tree for stored ones.
   std::string to_tree(const std::string& path, const std::string& content) const;
+  /// The path's attribute `filter`: "lfs"; "" for none.
+  std::string filter(const std::string& path) const;
   /// The submodule that the path is or is in, or "".
   std::string submodule(const std::string& path) const;
   /// HEAD's file, read from the object database. @throws Error  if its object is missing

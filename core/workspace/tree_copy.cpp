@@ -183,9 +183,7 @@ class TreeCopy {
     const int made = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const Fd copy(::openat(to.get(), entry.name.c_str(), made, 0600));
     if (!copy) throw copy_error(path);
-    if (::ioctl(copy.get(), FICLONE, source.get()) != 0) {
-      copy_bytes(source.get(), copy.get(), status.st_size, path);
-    }
+    copy_content(source.get(), copy.get(), status.st_size, path);
     finish(copy.get(), status, path);
     return stamp_of(status);  // from before reading: a later change shows
   }
@@ -201,16 +199,24 @@ class TreeCopy {
 void pass_tick(const Manifest& manifest) {
   std::int64_t newest = 0;
   for (const auto& [path, file] : manifest.files) newest = std::max(newest, file.copy.ctime);
+  pass_time(newest);
+}
+
+}  // namespace
+
+void copy_content(int from, int to, off_t size, const std::string& path) {
+  if (::ioctl(to, FICLONE, from) != 0) copy_bytes(from, to, size, path);
+}
+
+void pass_time(std::int64_t stamp) {
   for (int attempt = 0; attempt < 50; ++attempt) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    if (static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec > newest) return;
+    if (static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec > stamp) return;
     const timespec pause{0, 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
 }
-
-}  // namespace
 
 TreeSize measure_tree(const fs::path& tree, const std::vector<fs::path>& leave_out) {
   TreeSize size;

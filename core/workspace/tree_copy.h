@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,6 +26,15 @@ TreeSize measure_tree(const std::filesystem::path& tree,
 /// Whether files of the tree can be cloned into the folder (FICLONE): both are on the same file
 /// system, and it shares blocks. False for a tree without content.
 bool can_clone(const std::filesystem::path& tree, const std::filesystem::path& folder);
+
+/// Copies a file's bytes into an empty one: a clone where the file system can make one, else the data
+/// between the holes.
+/// @throws Error  ExitCode::environment with `path` and the cause
+void copy_content(int from, int to, off_t size, const std::string& path);
+
+/// Waits until the clock of file stamps has passed the time, 50 ms at most: a file that is written
+/// later then has a later stamp.
+void pass_time(std::int64_t stamp);
 
 /// Copies the tree into a new folder, with reflinks if the file system supports them. Left-out
 /// folders are created empty.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "core/workspace/workspace_options.h"
 
 namespace sortie {
+
+class WorkTimes;
 
 /// A path that a run changed, relative to the workspace.
 struct ChangedPath {
@@ -41,7 +44,7 @@ struct TreeEntry {
   bool operator==(const TreeEntry&) const = default;
 };
 
-/// The tree a run works on, kept apart from the user's own.
+/// The tree a run works on, kept apart from the user's own except with isolation none.
 class Workspace {
  public:
   virtual ~Workspace() = default;
@@ -54,8 +57,14 @@ class Workspace {
   /// view.
   std::vector<ChangedPath> changed_paths(const Files& view,
                                          const CancelCheck& check_cancel = {}) const;
-  /// The tree at the start: the user's own, which may have been changed since.
-  const Files& start() const { return start_; }
+  /// The tree at the start: the user's own, which may have been changed since. With isolation none
+  /// the start as it was, from what was kept of it.
+  virtual const Files& start() const { return start_; }
+  /// Records when commands and tools work, if they work in the user's own tree; else null.
+  virtual WorkTimes* work_times() noexcept { return nullptr; }
+  /// Files of the user's own tree that commands work in with a name outside of it (hard links),
+  /// absolute.
+  virtual std::vector<std::filesystem::path> linked_outside() const { return {}; }
   const StartRecord& record() const { return record_; }
 
  protected:

@@ -25,6 +25,8 @@ struct WorkspaceOptions {
   /// Paths that commands may not read, relative to the root. A copy is made without them if they
   /// can't be masked in it; the diff does not contain them.
   std::function<bool(const std::string& path)> hidden = {};
+  /// Whether commands are to be kept from changing any path (paths.protect is not empty).
+  bool protects = true;
   /// Skips the probe: mounting will show whether it works.
   bool overlay_assumed = false;
 };

@@ -123,7 +123,7 @@ std::vector<Isolation> isolations() {
 }
 
 const char* name_of_isolation(Isolation isolation) {
-  return isolation == Isolation::overlay ? "overlay" : "copy";
+  return name_of(isolation);
 }
 
 void next_tick(const fs::path& folder) {

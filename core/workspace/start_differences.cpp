@@ -1,0 +1,87 @@
+#include "core/workspace/start_differences.h"
+
+#include <fcntl.h>
+#include <strings.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/path_below.h"
+#include "core/workspace/tree.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+class StartWalk {
+ public:
+  StartWalk(const StartList& list, const CancelCheck& check_cancel)
+      : list_(list),
+        check_cancel_(check_cancel),
+        reader_(status_of_tree(list.root)),
+        seen_(list.entries().size()) {}
+
+  std::vector<StartDifference> run() {
+    folder(open_folder(AT_FDCWD, list_.root.native(), list_.root), "", 0);
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      const StartEntry& entry = list_.entries()[i];
+      if (!seen_[i] && !is_below_any(entry.path, closed_))
+        differences_.push_back({.path = entry.path, .was = &entry});
+    }
+    std::sort(differences_.begin(), differences_.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    return std::move(differences_);
+  }
+
+ private:
+  void folder(const Fd& open, const std::string& path, int depth) {
+    if (depth > kDeepestFolder)
+      throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
+    for (const NamedStatus& entry : list_folder(open, list_.root / path)) {
+      if (check_cancel_) check_cancel_();
+      const std::string name = child_path(path, entry.name);
+      if (is_below_any(name, list_.cover)) continue;
+      const bool git = ::strcasecmp(entry.name.c_str(), ".git") == 0;
+      if (git && path.empty()) continue;
+      one(open, entry, name, git, depth);
+    }
+  }
+
+  void one(const Fd& parent, const NamedStatus& entry, const std::string& path, bool git,
+           int depth) {
+    const StartEntry* const was = list_.find(path);
+    if (was != nullptr) seen_[static_cast<std::size_t>(was - list_.entries().data())] = true;
+    const struct stat& now = entry.status;
+    const bool is_folder = S_ISDIR(now.st_mode);
+    const bool is_closed = !reader_.can_read(now);
+    const FileStamp stamp = stamp_of(now);
+    const bool same = was != nullptr && was->user == now.st_uid && was->group == now.st_gid &&
+                      (is_folder ? was->stamp.mode == stamp.mode : was->stamp == stamp);
+    if (!same)
+      differences_.push_back(
+          {.path = path, .was = was, .now = now, .is_there = true, .is_closed = is_closed});
+    if (!is_folder || (git && was != nullptr && S_ISDIR(was->stamp.mode))) return;
+    if (is_closed)
+      closed_.push_back(path);
+    else
+      folder(open_folder(parent.get(), entry.name, list_.root / path), path, depth + 1);
+  }
+
+  const StartList& list_;
+  const CancelCheck& check_cancel_;
+  const TreeReader reader_;
+  std::vector<bool> seen_;  ///< of the list's entries
+  std::vector<fs::path> closed_;
+  std::vector<StartDifference> differences_;
+};
+
+}  // namespace
+
+std::vector<StartDifference> start_differences(const StartList& list,
+                                               const CancelCheck& check_cancel) {
+  return StartWalk(list, check_cancel).run();
+}
+
+}  // namespace sortie

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sortie {
+
+/// What undoing did. Paths are relative to the tree, sorted.
+struct UndoneTree {
+  std::filesystem::path root;         ///< "" if there was nothing to undo
+  std::vector<std::string> put_back;  ///< changed, removed or created by the run
+  std::vector<std::string> left;      ///< last changed by somebody else, while the run did not work
+  std::vector<std::string> failed;    ///< "PATH: cause"
+};
+
+/// Whether the state folder is that of a run that began to work in the user's own tree.
+bool has_own_tree(const std::filesystem::path& state);
+
+/// Puts the tree back as it was when the run with this state folder began: contents, links, modes,
+/// owners and times of files, folders; what the run made is removed. What git ignores stays as it is,
+/// and so does a file that was last changed while the run did not work: somebody else did it.
+///
+/// Can be repeated: killed in the middle, or after a failure, the next call does the rest. Once all is
+/// done, has_own_tree() is false. Call it only while no command
+/// of the run is left.
+/// @throws Error  what was kept can't be read
+UndoneTree undo_own_tree(const std::filesystem::path& state);
+
+/// In one sentence, for people; "" if nothing was to be put back.
+std::string text_of(const UndoneTree& undone);
+
+}  // namespace sortie

@@ -1,0 +1,107 @@
+#include "core/workspace/work_times.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/workspace/manifest.h"
+
+namespace fs = std::filesystem;
+
+namespace sortie {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kTimes = "times";
+constexpr const char* kAlive = "alive";
+constexpr auto kSignOfLife = 250ms;
+constexpr std::int64_t kAfterLife = 1'000'000'000;  // its processes are killed at once
+
+Fd open_times(const fs::path& file, int flags) {
+  Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600));
+  if (!open) throw system_error(path_text(file), ExitCode::environment);
+  return open;
+}
+
+}  // namespace
+
+WorkTimes::WorkTimes(const fs::path& folder)
+    : file_(open_times(folder / kTimes, O_APPEND)), alive_(open_times(folder / kAlive, 0)) {}
+
+WorkTimes::~WorkTimes() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+std::int64_t WorkTimes::sign_of_life() noexcept {
+  struct stat status {};
+  ::futimens(alive_.get(), nullptr);
+  return ::fstat(alive_.get(), &status) == 0 ? stamp_of(status).ctime : 0;
+}
+
+void WorkTimes::write(char what) {
+  const std::string line = what + (" " + std::to_string(sign_of_life())) + "\n";
+  if (!write_all(file_.get(), line)) throw system_error("work times", ExitCode::environment);
+}
+
+void WorkTimes::begin() {
+  const std::lock_guard lock(mutex_);
+  if (working_ == 0) write('b');
+  ++working_;
+  if (!thread_.joinable())
+    thread_ = std::jthread([this](const std::stop_token& stop) { live(stop); });
+  changed_.notify_all();
+}
+
+void WorkTimes::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (--working_ > 0) return;
+  try {
+    write('e');
+  } catch (const Error&) {  // the sign of life ends it
+  }
+}
+
+void WorkTimes::live(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (working_ > 0) sign_of_life();
+    if (working_ > 0)
+      changed_.wait_for(lock, stop, kSignOfLife, [] { return false; });
+    else
+      changed_.wait(lock, stop, [this] { return working_ > 0; });
+  }
+}
+
+std::vector<WorkTime> read_work_times(const fs::path& folder) {
+  std::vector<WorkTime> times;
+  struct stat status {};
+  if (::stat((folder / kTimes).c_str(), &status) != 0 || status.st_size == 0) return times;
+  std::istringstream in(read_file(folder / kTimes));
+  std::int64_t open = 0;
+  std::int64_t stamp = 0;
+  for (char what = 0; in >> what >> stamp;) {
+    if (what == 'e' && open != 0) times.push_back({std::exchange(open, 0), stamp});
+    if (what == 'b' && open == 0) open = stamp;
+  }
+  if (open != 0) {
+    const bool lived = ::stat((folder / kAlive).c_str(), &status) == 0;
+    times.push_back({open, (lived ? std::max(open, stamp_of(status).ctime) : open) + kAfterLife});
+  }
+  return times;
+}
+
+bool is_within(const std::vector<WorkTime>& times, std::int64_t stamp) {
+  return std::any_of(times.begin(), times.end(), [stamp](const WorkTime& time) {
+    return time.begin <= stamp && stamp <= time.end;
+  });
+}
+
+}  // namespace sortie

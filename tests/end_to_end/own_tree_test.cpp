@@ -1,0 +1,213 @@
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "core/files/files.h"
+#include "core/record/transcript_reader.h"
+#include "tests/support/git_repository.h"
+#include "tests/support/run_folder.h"
+
+// Runs that work in the user's own tree: --isolation none.
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<std::string> kInPlace = {"--isolation", "none"};
+
+constexpr const char* kWork =
+    "echo by the run > a.txt; rm b.txt; mkdir new; echo more > new/c.txt; ln -s a.txt link";
+
+CassetteWriter script(const std::string& text) {
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", text}).next().message("done");
+  return cassette;
+}
+
+/// A committed workspace with changes of the user's, and a task that works in it.
+struct OwnTreeRun : RunFolder {
+  explicit OwnTreeRun(const std::string& work, const std::string& more = {}) {
+    write("work/a.txt", "first\n");
+    write("work/b.txt", "second\n");
+    write("work/.gitignore", "*.log\n");
+    commit_workspace();
+    write("work/b.txt", "edited before\n");
+    write("work/untracked.txt", "of the user\n");
+    write_task(script(work), "policy: auto\n" + more);
+  }
+  std::string tree() const {
+    return run_program({"sh", "-c",
+                        "find . -path ./.git -prune -o -path ./out -prune -o -printf "
+                        "'%p %y %m %l ' -type f -exec sha256sum {} + -o -print"},
+                       workspace())
+        .output;
+  }
+  bool has_warning(const std::string& text) const {
+    const Json made = result();
+    for (const Json& warning : made["warnings"].items())
+      if (warning.text().find(text) != std::string::npos) return true;
+    return false;
+  }
+};
+
+/// A command that tells that it is there, and waits.
+struct Waiting {
+  std::string digits;
+  explicit Waiting(const std::string& end)
+      : digits("31557600." + std::to_string(::getpid()) + end) {}
+  std::string words() const { return "; sleep " + digits + "; true"; }
+  std::vector<pid_t> processes() const {
+    return processes_with("sleep" + std::string(1, '\0') + digits);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(own_tree)
+
+BOOST_AUTO_TEST_CASE(a_success_leaves_the_tree_changed_and_the_diff_says_how) {
+  for (const Caller& caller : all_callers()) {
+    if (!caller.namespaces) continue;
+    BOOST_TEST_CONTEXT(caller.name) {
+      const OwnTreeRun folder(kWork);
+
+      const ProgramEnd end = folder.run_as(caller, folder.start(kInPlace));
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(folder.result()["isolation"].string_at("mode") == "none");
+      BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
+      BOOST_TEST(read_file(folder.workspace() / "new/c.txt") == "more\n");
+      BOOST_TEST(!fs::exists(folder.workspace() / "b.txt"));
+      BOOST_TEST(read_file(folder.workspace() / "untracked.txt") == "of the user\n");
+      const std::string diff = folder.artifact("changes.diff");
+      BOOST_TEST(diff.find("-edited before\n") != std::string::npos, diff);
+      BOOST_TEST(diff.find("untracked") == std::string::npos, diff);
+      BOOST_TEST(!fs::exists(folder.out() / "state"));
+      const auto back =
+          run_program({"git", "-c", "safe.directory=*", "apply", "-R", "../out/changes.diff"},
+                      folder.workspace());
+      BOOST_TEST(back.status == 0, back.output);
+      BOOST_TEST(read_file(folder.workspace() / "b.txt") == "edited before\n");
+      BOOST_TEST(verify_run(folder.out()).ok);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_end_that_is_no_success_puts_the_tree_back_and_keeps_the_work) {
+  const struct {
+    const char* name;
+    const char* more;
+    std::vector<std::string> flags;
+    int status;
+  } rows[] = {
+      {"a verification that fails", "verify: {commands: ['false'], rounds: 0}\n", {}, 1},
+      {"no turns left", "", {"--max-turns", "1"}, 4},
+      {"a file that was not to be changed",
+       "expect: {changes: forbidden}\nverify: {rounds: 0}\n",
+       {},
+       1},
+      {"a diff that can't be written", "", {"--diff", "/dev/full"}, 7},
+  };
+  for (const Caller& caller : all_callers()) {
+    if (!caller.namespaces) continue;
+    for (const auto& row : rows) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << row.name) {
+        const OwnTreeRun folder(kWork + std::string("; echo x > y.log"), row.more);
+        const std::string before = folder.tree();
+        std::vector<std::string> flags = kInPlace;
+        flags.insert(flags.end(), row.flags.begin(), row.flags.end());
+
+        const ProgramEnd end = folder.run_as(caller, folder.start(flags));
+
+        BOOST_TEST(end.status == row.status, end.errors);
+        BOOST_TEST(read_file(folder.workspace() / "y.log") == "x\n");  // ignored files stay
+        fs::remove(folder.workspace() / "y.log");
+        BOOST_TEST(folder.tree() == before);
+        BOOST_TEST(folder.has_warning("is as it was at the start of the run again"));
+        const bool whole = fs::exists(folder.out() / "changes.diff");
+        const std::string diff = folder.artifact(whole ? "changes.diff" : "partial.diff");
+        BOOST_TEST(diff.find("+by the run\n") != std::string::npos, diff);
+        BOOST_TEST(!fs::exists(folder.out() / "state"));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_puts_the_tree_back) {
+  const Waiting waiting("1");
+  const OwnTreeRun folder(kWork + waiting.words());
+  const std::string before = folder.tree();
+  Program program(folder.start(kInPlace));
+  BOOST_REQUIRE(wait_until([&] { return !waiting.processes().empty(); }));
+  BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
+
+  program.signal(SIGTERM);
+  const ProgramEnd end = program.finish();
+
+  BOOST_TEST(end.status == 143, end.errors);
+  BOOST_TEST(folder.tree() == before);
+}
+
+BOOST_AUTO_TEST_CASE(
+    after_a_kill_the_next_run_puts_the_tree_back_and_what_the_user_did_since_stays) {
+  for (const bool out_inside : {false, true}) {
+    BOOST_TEST_CONTEXT(out_inside) {
+      const Waiting waiting(out_inside ? "2" : "3");
+      const OwnTreeRun folder(kWork + waiting.words());
+      const std::string before = folder.tree();
+      std::vector<std::string> flags = kInPlace;
+      const fs::path out = out_inside ? folder.workspace() / "out" : folder.out();
+      flags.insert(flags.end(), {"--out", out.string()});
+      Program program(folder.start(flags));
+      BOOST_REQUIRE(wait_until([&] { return !waiting.processes().empty(); }));
+      program.signal(SIGKILL);
+      program.finish();
+      BOOST_REQUIRE(wait_until([&] { return waiting.processes().empty(); }));
+      BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
+
+      folder.write_task(script("true"), "policy: auto\nexpect: {changes: any}\n");
+      flags.push_back("--fresh");
+      const ProgramEnd end = folder.run(flags);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(end.errors.find("the earlier run: ") != std::string::npos, end.errors);
+      BOOST_TEST(folder.tree() == before);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_namespaces_it_is_refused_unless_nothing_is_protected) {
+  for (const Caller& caller : all_callers()) {
+    if (caller.namespaces) continue;
+    BOOST_TEST_CONTEXT(caller.name) {
+      const OwnTreeRun refused(kWork);
+      const ProgramEnd end = refused.run_as(caller, refused.start(kInPlace));
+      BOOST_TEST(end.status == 7, end.errors);
+      BOOST_TEST(end.errors.find("paths.protect: []") != std::string::npos, end.errors);
+      BOOST_TEST(read_file(refused.workspace() / "a.txt") == "first\n");
+
+      for (const bool success : {true, false}) {
+        const OwnTreeRun folder(kWork, success ? "" : "verify: {commands: ['false'], rounds: 0}\n");
+        folder.write("policy.yaml",
+                     "version: 1\napproval: full-auto\nunreadable: allow\npaths: {protect: []}\n");
+        std::string task = read_file(folder.task());
+        task.replace(task.find("policy: auto"), 12, "policy: policy.yaml");
+        folder.write("task.yaml", task);
+        const std::string before = folder.tree();
+        const ProgramEnd done = folder.run_as(caller, folder.start(kInPlace));
+        BOOST_TEST(done.status == (success ? 0 : 1), done.errors);
+        if (success)
+          BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
+        else
+          BOOST_TEST(folder.tree() == before);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
