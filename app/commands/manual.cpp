@@ -32,6 +32,8 @@ constexpr VariableRow kVariables[] = {
     {"HOME, TMPDIR",
      "The policy's ~/ and the known tool folders; places that commands may write to. Commands "
      "have a HOME and a TMPDIR of their own."},
+    {"XDG_CONFIG_HOME",
+     "Where git's own settings are looked for: they are only asked whether they convert line ends."},
     {"TERM, NO_COLOR, CI", "Whether stderr is shown in colour, and with a status line."},
     {"GITHUB_ACTIONS, GITEA_ACTIONS, FORGEJO_ACTIONS, GITLAB_CI, TF_BUILD, TEAMCITY_VERSION",
      "The CI system whose commands are made harmless in what is printed."},

@@ -184,6 +184,8 @@ std::string after_success(const EndFacts& facts) {
     return has_artifact(facts, "last-message.json")
                ? "the answer is in " + in_out(facts, "last-message.json")
                : "the answer is in " + in_out(facts, "last-message.txt");
+  if (facts.result.isolation == name_of(Isolation::none))
+    return "nothing: the tree has the changes of " + in_out(facts, "changes.diff") + " already";
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (facts.result.applied.value_or(false))

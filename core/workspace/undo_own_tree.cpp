@@ -47,8 +47,7 @@ class TreeUndo {
   }
 
   UndoneTree run() {
-    open_folders();
-    const std::vector<StartDifference> differences = start_differences(list_);
+    const std::vector<StartDifference> differences = look();
     for (auto one = differences.rbegin(); one != differences.rend(); ++one)  // children first
       attempt(*one, &TreeUndo::remove_made);
     for (const auto& one : differences) attempt(one, &TreeUndo::make_folder);
@@ -75,22 +74,26 @@ class TreeUndo {
     }
   }
 
-  /// What commands closed can't be walked, unless it belongs to somebody else.
-  void open_folders() {
+  /// The differences; folders that commands closed are opened for it, unless they are somebody else's.
+  std::vector<StartDifference> look() {
     for (std::size_t before = 0;;) {
+      std::vector<StartDifference> found = start_differences(list_);
       std::size_t closed = 0;
-      for (const StartDifference& one : start_differences(list_)) {
+      for (const StartDifference& one : found) {
         if (!one.is_there || !S_ISDIR(one.now.st_mode) || !one.is_closed) continue;
         ++closed;
-        const Fd folder = open_beneath(root_.get(), one.path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-        const std::string name = "/proc/self/fd/" + std::to_string(folder.get());
-        const mode_t mode =
-            one.was != nullptr && S_ISDIR(one.was->stamp.mode) ? one.was->stamp.mode & 07777 : 0700;
-        if (folder) ::chmod(name.c_str(), mode | 0700);
+        open_folder_at(one);
       }
-      if (closed == 0 || closed == before) return;
+      if (closed == 0 || closed == before) return found;
       before = closed;
     }
+  }
+
+  void open_folder_at(const StartDifference& one) const {
+    const Fd folder = open_beneath(root_.get(), one.path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    const mode_t mode = was_folder(one) ? one.was->stamp.mode & 07777 : 0700;
+    const std::string name = "/proc/self/fd/" + std::to_string(folder.get());
+    if (folder) ::chmod(name.c_str(), mode | 0700);
   }
 
   bool is_ignored(const StartDifference& one) {

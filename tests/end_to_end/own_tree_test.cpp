@@ -80,6 +80,8 @@ BOOST_AUTO_TEST_CASE(a_success_leaves_the_tree_changed_and_the_diff_says_how) {
 
       BOOST_TEST(end.status == 0, end.errors);
       BOOST_TEST(folder.result()["isolation"].string_at("mode") == "none");
+      BOOST_TEST(
+          folder.result().string_at("next").starts_with("nothing: the tree has the changes"));
       BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
       BOOST_TEST(read_file(folder.workspace() / "new/c.txt") == "more\n");
       BOOST_TEST(!fs::exists(folder.workspace() / "b.txt"));
