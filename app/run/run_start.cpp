@@ -99,7 +99,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
 }
 
 std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const fs::path& out,
-                                         const fs::path& state, const Workspace& workspace,
+                                         const fs::path& state, Workspace& workspace,
                                          std::vector<fs::path> files, Namespaces namespaces,
                                          const std::string& no_namespaces, const Environment& own) {
   return std::make_unique<Confinement>(

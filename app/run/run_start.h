@@ -33,8 +33,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
 /// @param no_namespaces  why there are none; ""
 /// @param own            this process's environment
 std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const std::filesystem::path& out,
-                                         const std::filesystem::path& state,
-                                         const Workspace& workspace,
+                                         const std::filesystem::path& state, Workspace& workspace,
                                          std::vector<std::filesystem::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own);
