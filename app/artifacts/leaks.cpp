@@ -1,72 +1,14 @@
 #include "app/artifacts/leaks.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "app/artifacts/diff_sides.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::string_view kMarker = "[REDACTED:";
-
-/// Lines of one side of a file's diff, as they are in the file, and where they stand in it.
-struct Side {
-  struct Line {
-    std::size_t offset = 0;  ///< in text
-    long number = 0;
-    bool changed = false;  ///< added or removed
-  };
-  std::string text;
-  std::vector<Line> lines;
-
-  void add(std::string_view line, long number, bool changed) {
-    lines.push_back({text.size(), number, changed});
-    text.append(line);
-    text += '\n';
-  }
-  const Line& line_at(std::size_t offset) const {
-    const auto after =
-        std::upper_bound(lines.begin(), lines.end(), offset,
-                         [](std::size_t at, const Line& line) { return at < line.offset; });
-    return *std::prev(after);
-  }
-};
-
-/// The numbers of "@@ -1,7 +1,9 @@ …".
-struct HunkHeader {
-  long old_line = 0;
-  long old_count = 1;
-  long new_line = 0;
-  long new_count = 1;
-};
-
-bool read_number(std::string_view& text, long& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
-bool read_span(std::string_view& text, char sign, long& line, long& count) {
-  if (!text.starts_with(sign)) return false;
-  text.remove_prefix(1);
-  if (!read_number(text, line)) return false;
-  if (!text.starts_with(',')) return true;
-  text.remove_prefix(1);
-  return read_number(text, count);
-}
-
-std::optional<HunkHeader> read_hunk_header(std::string_view line) {
-  HunkHeader header;
-  if (!line.starts_with("@@ ")) return std::nullopt;
-  line.remove_prefix(3);
-  if (!read_span(line, '-', header.old_line, header.old_count)) return std::nullopt;
-  if (!line.starts_with(' ')) return std::nullopt;
-  line.remove_prefix(1);
-  if (!read_span(line, '+', header.new_line, header.new_count)) return std::nullopt;
-  return header;
-}
 
 /// A name as git quotes it where it is not plain ASCII: C's escapes, octal for bytes. Up to its
 /// closing quote.
@@ -93,20 +35,33 @@ std::string unquoted(std::string_view text) {
   return name;
 }
 
-/// Reads a diff line by line and judges a file's part of it at its end.
+/// Reads a diff line by line and judges each file's part of it at its end.
 class DiffReader {
  public:
   DiffReader(const Redactor& redactor,
              const std::function<std::optional<std::string>(const std::string&)>& binary)
       : redactor_(redactor), binary_(binary) {}
 
-  void line(std::string_view text) {
-    if (hunk_.old_count > 0 || hunk_.new_count > 0) return in_hunk(text);
-    if (text.starts_with("diff --git ")) end_file();
-    if (const auto header = read_hunk_header(text)) {
-      hunk_ = *header;
-      return;
+  std::vector<Leak> read(std::string_view diff) {
+    std::string_view rest = diff;
+    std::size_t part = 0;
+    while (!rest.empty()) {  // one by one: a diff has many lines
+      const std::size_t begin = diff.size() - rest.size();
+      const std::string_view text = take_diff_line(rest);
+      if (!hunks_.inside() && text.starts_with("diff --git ")) {
+        end_file(diff.substr(part, begin - part));
+        part = begin;
+      }
+      line(text);
     }
+    end_file(diff.substr(part));
+    return std::move(leaks_);
+  }
+
+ private:
+  void line(std::string_view text) {
+    if (hunks_.inside()) return in_hunk(text);
+    if (hunks_.begin(text)) return;
     if (text.starts_with("\\")) return;
     // Base85, which could match a known value only by chance; its content is checked instead.
     if (is_binary_) return;
@@ -123,23 +78,10 @@ class DiffReader {
     is_binary_ = text == "GIT binary patch";
   }
 
-  std::vector<Leak> finish() {
-    end_file();
-    return std::move(leaks_);
-  }
-
- private:
   void in_hunk(std::string_view text) {
-    const char sign = text.empty() ? ' ' : text.front();
-    const std::string_view content = text.substr(std::min<std::size_t>(1, text.size()));
-    if (sign == '\\') return;
-    if (sign != '+') old_.add(content, hunk_.old_line++, sign == '-');
-    if (sign != '+') --hunk_.old_count;
-    if (sign == '-') return;
-    if (sign == '+' && has_mark(content))
-      leaks_.push_back({Leak::Kind::marker, "", place(hunk_.new_line)});
-    new_.add(content, hunk_.new_line++, sign == '+');
-    --hunk_.new_count;
+    const auto line = hunks_.take(text);
+    if (line && line->sign == '+' && has_mark(line->content))
+      leaks_.push_back({Leak::Kind::marker, "", place(line->new_number)});
   }
 
   bool has_mark(std::string_view line) const {
@@ -162,38 +104,52 @@ class DiffReader {
     if (names.substr(half) != " b/" + path_) path_ = names.substr(names.rfind(" b/") + 3);
   }
 
-  void end_file() {
-    for (const auto& part : redactor_.find_all(head_))
-      leaks_.push_back({Leak::Kind::value, part.name, one_line(redactor_.text(path_))});
-    judge(new_, old_);
+  void end_file(std::string_view part) {
+    for (const auto& found : redactor_.find_all(head_))
+      leaks_.push_back({Leak::Kind::value, found.name, one_line(redactor_.text(path_))});
+    judge(part);
     if (is_binary_ && binary_) {
       if (const auto content = binary_(path_))
-        for (const auto& part : redactor_.find_all(*content))
-          add({Leak::Kind::value, part.name, one_line(redactor_.text(path_)) + " (binary)", true});
+        for (const auto& found : redactor_.find_all(*content))
+          add({Leak::Kind::value, found.name, one_line(redactor_.text(path_)) + " (binary)", true});
     }
-    old_ = {};
-    new_ = {};
     head_.clear();
     path_.clear();
     is_binary_ = false;
-    hunk_ = {0, 0, 0, 0};
+    hunks_.end();
   }
 
-  void judge(const Side& now, const Side& before) {
-    const auto values = redactor_.find_all(now.text);
-    for (const auto& part : values)
-      add({Leak::Kind::value, part.name, place(now.line_at(part.begin).number)});
-    for (const auto& part : redactor_.find_all(before.text)) {
-      const auto& line = before.line_at(part.begin);
-      if (line.changed) add({Leak::Kind::value, part.name, place(line.number) + " (removed)"});
+  /// One side after the other: both texts together are nearly as large as the diff.
+  void judge(std::string_view part) {
+    std::vector<SecretPart> values;
+    std::vector<SecretPart> shapes;
+    {
+      const std::string now = SideLines(part, Side::after).text();
+      values = redactor_.find_all(now);
+      shapes = redactor_.find_all(now, Audience::tools);
     }
-    for (const auto& part : redactor_.find_all(now.text, Audience::tools)) {
-      const auto known = [&](const SecretPart& one) {
-        return one.begin < part.end && part.begin < one.end;
-      };
-      const auto& line = now.line_at(part.begin);
-      if (line.changed && std::none_of(values.begin(), values.end(), known))
-        add({Leak::Kind::shape, part.name, place(line.number)});
+    LinesByOffset lines(part, Side::after);
+    for (const auto& value : values)
+      add({Leak::Kind::value, value.name, place(lines.at(value.begin).number)});
+    judge_before(part);
+    const auto is_value = [&](const SecretPart& shape) {
+      return std::any_of(values.begin(), values.end(), [&](const SecretPart& one) {
+        return one.begin < shape.end && shape.begin < one.end;
+      });
+    };
+    lines = LinesByOffset(part, Side::after);
+    for (const auto& shape : shapes) {
+      const auto line = lines.at(shape.begin);
+      if (line.changed && !is_value(shape))
+        add({Leak::Kind::shape, shape.name, place(line.number)});
+    }
+  }
+
+  void judge_before(std::string_view part) {
+    LinesByOffset lines(part, Side::before);
+    for (const auto& value : redactor_.find_all(SideLines(part, Side::before).text())) {
+      const auto line = lines.at(value.begin);
+      if (line.changed) add({Leak::Kind::value, value.name, place(line.number) + " (removed)"});
     }
   }
 
@@ -212,9 +168,7 @@ class DiffReader {
   const std::function<std::optional<std::string>(const std::string&)>& binary_;
   std::string head_;
   std::string path_;
-  Side old_;
-  Side new_;
-  HunkHeader hunk_{0, 0, 0, 0};
+  HunkLines hunks_;
   bool is_binary_ = false;
   std::vector<Leak> leaks_;
 };
@@ -236,13 +190,7 @@ std::string Leak::text() const {
 std::vector<Leak> find_leaks(
     const Redactor& redactor, std::string_view diff,
     const std::function<std::optional<std::string>(const std::string& path)>& binary) {
-  DiffReader reader(redactor, binary);
-  while (!diff.empty()) {  // one by one: a diff has many lines
-    const std::size_t end = std::min(diff.find('\n'), diff.size());
-    reader.line(diff.substr(0, end));
-    diff.remove_prefix(std::min(end + 1, diff.size()));
-  }
-  return reader.finish();
+  return DiffReader(redactor, binary).read(diff);
 }
 
 std::string describe_leaks(const std::vector<Leak>& leaks, Leak::Kind kind) {

@@ -50,6 +50,23 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_wrapped_over_added_lines_is_found) {
   BOOST_TEST(describe_leaks(found, Leak::Kind::value) != "");
 }
 
+BOOST_AUTO_TEST_CASE(each_leak_is_at_its_line_in_whichever_hunk_and_file_it_is) {
+  const std::string token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+  const std::string diff =
+      "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n"
+      "@@ -1,3 +1,3 @@\n one\n-s3cr3t-value\n+s3cr3t-value 2\n three\n"
+      "@@ -101,2 +101,4 @@ main\n x\n+y s3cr3t-value\n+z s3cr3t-value s3cr3t-value\n q\n"
+      "diff --git a/b.c b/b.c\n--- a/b.c\n+++ b/b.c\n"
+      "@@ -7,2 +7,3 @@\n " + token + "\n+" + token + "\n\n";
+
+  std::vector<std::string> places;
+  for (const Leak& leak : find_leaks(redactor(), diff)) places.push_back(leak.place);
+
+  const std::vector<std::string> expected = {"a.c:2", "a.c:102", "a.c:103", "a.c:2 (removed)",
+                                             "b.c:8"};
+  BOOST_TEST(places == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_binary_patch_is_looked_through_by_its_content) {
   const std::string diff =
       "diff --git a/a.bin b/a.bin\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmYzzz\n\n";
