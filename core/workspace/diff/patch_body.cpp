@@ -47,4 +47,10 @@ std::string apply_body(const PatchHeader& header, const std::string& before,
   return header.text ? apply_hunks(before, body) : apply_binary(header, before, body);
 }
 
+bool body_gives(const PatchHeader& header, const std::string& before, std::string_view body,
+                const std::string& after) {
+  if (!body.empty() && header.text) return hunks_give(before, body, after);
+  return apply_body(header, before, body) == after;
+}
+
 }  // namespace sortie

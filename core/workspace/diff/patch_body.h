@@ -18,4 +18,9 @@ std::string_view take_patch(std::string_view& text);
 /// @throws Error  it can't be read, or does not apply
 std::string apply_body(const PatchHeader& header, const std::string& before, std::string_view body);
 
+/// Whether that gives this content. A text is compared line by line, not made.
+/// @throws Error  it can't be read, or does not apply
+bool body_gives(const PatchHeader& header, const std::string& before, std::string_view body,
+                const std::string& after);
+
 }  // namespace sortie

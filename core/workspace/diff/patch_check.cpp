@@ -18,13 +18,13 @@ struct Effect {
   std::optional<std::string> makes;
 };
 
-/// Why what a patch makes is not what is wanted, or "".
-std::string difference_of(const std::string& path, unsigned mode, const std::string& content,
+/// Why a file is not as it is wanted, or "".
+std::string difference_of(const std::string& path, const TreeEntry& file,
                           const TouchedFiles& wanted) {
   const auto found = wanted.find(path);
   if (found == wanted.end()) return path_text(path) + ": the diff leaves it behind";
-  if (found->second.mode != mode) return path_text(path) + ": another mode";
-  return found->second.content == content ? "" : path_text(path) + ": other bytes";
+  if (found->second.mode != file.mode) return path_text(path) + ": another mode";
+  return found->second.content == file.content ? "" : path_text(path) + ": other bytes";
 }
 
 /// Applies one patch to the file that it changes. Nothing of the content is kept.
@@ -47,17 +47,20 @@ Effect apply_piece(const PatchPiece& piece, const TouchedFiles& before, const To
   if (!adds && !header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id) {
     throw Error("names another content");
   }
-  const std::string made = piece.apply(old->content);
+  static const std::string kNothing;
   if (deletes) {
-    if (!made.empty()) throw Error("deletes a part of a file");
+    if (!piece.gives(old->content, kNothing)) throw Error("deletes a part of a file");
     return effect;
   }
-  if (!header.new_id.empty() && id_text(blob_id(made)) != header.new_id)
-    throw Error("gives other bytes");
-  if (auto difference =
-          difference_of(header.new_path, stays ? old->mode : header.new_mode, made, after);
-      !difference.empty())
-    throw Error(difference);
+  const auto wanted = after.find(header.new_path);
+  if (wanted == after.end())
+    throw Error(path_text(header.new_path) + ": the diff leaves it behind");
+  if (wanted->second.mode != (stays ? old->mode : header.new_mode))
+    throw Error(path_text(header.new_path) + ": another mode");
+  if (!piece.gives(old->content, wanted->second.content))
+    throw Error(path_text(header.new_path) + ": other bytes");
+  if (!header.new_id.empty() && id_text(blob_id(wanted->second.content)) != header.new_id)
+    throw Error("names another content than it gives");
   effect.makes = header.new_path;
   return effect;
 }
@@ -71,8 +74,7 @@ std::string first_difference(const TouchedFiles& before, const TouchedFiles& wan
     const auto found = before.find(path);
     if (found == before.end() || removed.contains(path))
       return path_text(path) + ": the diff does not make it";
-    if (auto difference = difference_of(path, found->second.mode, found->second.content, wanted);
-        !difference.empty())
+    if (auto difference = difference_of(path, found->second, wanted); !difference.empty())
       return difference;
   }
   for (const auto& [path, entry] : before)

@@ -18,6 +18,12 @@ std::string PatchPiece::apply(const std::string& before) const {
   return apply_body(header, before, body);
 }
 
+bool PatchPiece::gives(const std::string& before, const std::string& after) const {
+  std::string_view body = text_;
+  const PatchHeader header = read_header(body);
+  return body_gives(header, before, body, after);
+}
+
 std::string PatchPiece::title() const {
   return one_line(repair_utf8(text_.substr(0, text_.find('\n'))));
 }

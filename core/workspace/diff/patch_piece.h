@@ -20,6 +20,9 @@ class PatchPiece {
   /// @return        "" for a file that it deletes
   /// @throws Error  it does not apply
   std::string apply(const std::string& before) const;
+  /// Whether it makes this of the file's content.
+  /// @throws Error  it does not apply
+  bool gives(const std::string& before, const std::string& after) const;
   /// The line "diff --git …", for people.
   std::string title() const;
 

@@ -4,45 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/git/git_repository.h"
+#include "core/workspace/diff/changed_lines.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::string_view kNoNewline = "\\ No newline at end of file\n";
-
-/// Takes the first line, with its newline if it has one.
-std::string_view take_line(std::string_view& text) {
-  const auto end = text.find('\n');
-  const std::string_view line = text.substr(0, end == text.npos ? text.size() : end + 1);
-  text.remove_prefix(line.size());
-  return line;
-}
-
-/// Removes the last line.
-std::string_view drop_line(std::string_view& text) {
-  auto begin = text.size() < 2 ? text.npos : text.rfind('\n', text.size() - 2);
-  begin = begin == text.npos ? 0 : begin + 1;
-  const std::string_view line = text.substr(begin);
-  text.remove_suffix(line.size());
-  return line;
-}
-
-std::size_t count_lines(std::string_view text) {
-  const auto ends = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  return ends + (text.empty() || text.back() == '\n' ? 0 : 1);
-}
-
-void add_lines(std::string& hunk, char sign, std::string_view lines) {
-  while (!lines.empty()) {
-    const std::string_view line = take_line(lines);
-    hunk += sign;
-    hunk += line;
-    if (line.back() != '\n') (hunk += '\n') += kNoNewline;
-  }
-}
 
 /// "12,3"; a count of 1 is not written, and no lines are named by the one before them.
 std::string span_text(std::size_t skipped, std::size_t count) {
@@ -50,58 +22,78 @@ std::string span_text(std::size_t skipped, std::size_t count) {
   return count == 1 ? text : text + "," + std::to_string(count);
 }
 
-/// Both texts without their common lines.
-struct Middle {
-  std::string_view head;  ///< common lines before
-  std::string_view before;
-  std::string_view after;
-  std::string_view tail;  ///< common lines behind
-};
-
-Middle middle_of(std::string_view before, std::string_view after) {
-  const auto differs =
-      std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
-  auto same = static_cast<std::size_t>(differs - before.begin());
-  same = same == 0 ? 0 : before.rfind('\n', same - 1) + 1;  // npos + 1 is 0
-  Middle middle{before.substr(0, same), before.substr(same), after.substr(same), {}};
-  const std::string_view whole = middle.before;
-  while (!middle.before.empty() && !middle.after.empty()) {
-    std::string_view one = middle.before;
-    std::string_view other = middle.after;
-    if (drop_line(one) != drop_line(other)) break;
-    middle.before = one;
-    middle.after = other;
+/// Writes the hunks of changes that are known, line by line.
+class HunkWriter {
+ public:
+  HunkWriter(std::string_view before, std::string_view after, int context_lines)
+      : before_(before),
+        after_(after),
+        old_lines_(count_text_lines(before)),
+        context_(static_cast<std::size_t>(context_lines)) {
+    // Untouched room costs nothing; the header of the patch is put before the hunks.
+    constexpr std::size_t kRoom = 16u << 10;
+    hunks_.text.reserve(before.size() + after.size() + old_lines_ + count_text_lines(after) +
+                        kRoom);
   }
-  middle.tail = whole.substr(middle.before.size());
-  return middle;
-}
 
-TextHunks one_hunk(const Middle& middle, int context_lines) {
-  std::string_view head = middle.head;
-  std::string_view tail = middle.tail;
-  std::size_t shown = 0;
-  std::string_view rest = head;
-  for (; shown < static_cast<std::size_t>(context_lines) && !rest.empty(); ++shown) drop_line(rest);
-  const std::size_t skipped = count_lines(rest);
-  head.remove_prefix(rest.size());
-  rest = tail;
-  for (int i = 0; i < context_lines && !rest.empty(); ++i) take_line(rest);
-  tail.remove_suffix(rest.size());
+  TextHunks write(const std::vector<ChangedLines>& changes) {
+    for (auto first = changes.begin(); first != changes.end();) {
+      auto behind = std::next(first);  // changes with little between them share a hunk
+      while (behind != changes.end() &&
+             behind->old_line - end_of(*std::prev(behind)) <= 2 * context_)
+        ++behind;
+      write_hunk({first, behind});
+      first = behind;
+    }
+    return std::move(hunks_);
+  }
 
-  const std::size_t context = count_lines(head) + count_lines(tail);
-  const std::size_t removed = count_lines(middle.before);
-  const std::size_t added = count_lines(middle.after);
-  TextHunks hunks{{}, static_cast<int>(added), static_cast<int>(removed)};
-  hunks.text.reserve(head.size() + tail.size() + middle.before.size() + middle.after.size() +
-                     removed + added + context + 100);
-  hunks.text = "@@ -" + span_text(skipped, context + removed) + " +" +
-               span_text(skipped, context + added) + " @@\n";
-  add_lines(hunks.text, ' ', head);
-  add_lines(hunks.text, '-', middle.before);
-  add_lines(hunks.text, '+', middle.after);
-  add_lines(hunks.text, ' ', tail);
-  return hunks;
-}
+ private:
+  static std::size_t end_of(const ChangedLines& change) {
+    return std::size_t{change.old_line} + change.old_count;
+  }
+
+  void write_hunk(std::span<const ChangedLines> changes) {
+    const ChangedLines& first = changes.front();
+    const ChangedLines& last = changes.back();
+    const std::size_t head = std::min<std::size_t>(context_, first.old_line);
+    const std::size_t tail = std::min(context_, old_lines_ - end_of(last));
+    const std::size_t old_begin = first.old_line - head;
+    const std::size_t new_begin = first.new_line - head;
+    hunks_.text += "@@ -" + span_text(old_begin, end_of(last) + tail - old_begin) + " +" +
+                   span_text(new_begin, last.new_line + last.new_count + tail - new_begin) +
+                   " @@\n";
+    while (old_at_ < old_begin) take_common();
+    for (const ChangedLines& change : changes) {
+      while (old_at_ < change.old_line) add(' ', take_common());
+      for (std::uint32_t i = 0; i < change.old_count; ++i) add('-', take_text_line(before_));
+      for (std::uint32_t i = 0; i < change.new_count; ++i) add('+', take_text_line(after_));
+      old_at_ += change.old_count;
+      hunks_.removed += static_cast<int>(change.old_count);
+      hunks_.added += static_cast<int>(change.new_count);
+    }
+    for (std::size_t i = 0; i < tail; ++i) add(' ', take_common());
+  }
+
+  std::string_view take_common() {
+    ++old_at_;
+    take_text_line(after_);
+    return take_text_line(before_);
+  }
+
+  void add(char sign, std::string_view line) {
+    hunks_.text += sign;
+    hunks_.text += line;
+    if (line.back() != '\n') (hunks_.text += '\n') += kNoNewline;
+  }
+
+  std::string_view before_;  ///< what is left
+  std::string_view after_;
+  std::size_t old_lines_;
+  std::size_t context_;
+  std::size_t old_at_ = 0;
+  TextHunks hunks_;
+};
 
 int take_header(const git_diff_delta*, const git_diff_hunk* hunk, void* target) {
   static_cast<TextHunks*>(target)->text.append(hunk->header, hunk->header_len);
@@ -147,12 +139,42 @@ Span take_span(std::string_view& text, std::string_view sign) {
 
 /// A line of a hunk, as it is in the file.
 std::string_view take_content(std::string_view& hunks) {
-  std::string_view line = take_line(hunks);
+  std::string_view line = take_text_line(hunks);
   line.remove_prefix(1);
   if (!hunks.starts_with('\\')) return line;
-  take_line(hunks);
+  take_text_line(hunks);
   line.remove_suffix(1);
   return line;
+}
+
+/// @param take  gets the parts of what the hunks make, in order
+template <typename Take>
+void follow_hunks(std::string_view before, std::string_view hunks, const Take& take) {
+  std::size_t line = 1;  // that `before` begins with
+  while (!hunks.empty()) {
+    std::string_view header = take_text_line(hunks);
+    const Span old = take_span(header, "@@ -");
+    Span now = take_span(header, " +");
+    std::size_t left = old.count;
+    for (const std::size_t first = old.first + (old.count == 0 ? 1 : 0); line < first; ++line) {
+      if (before.empty()) throw Error("names a line that is not there");
+      take(take_text_line(before));
+    }
+    while (left > 0 || now.count > 0) {
+      const char sign = hunks.empty() ? '\0' : hunks.front();
+      const bool takes = sign == ' ' || sign == '-';
+      const bool makes = sign == ' ' || sign == '+';
+      if ((!takes && !makes) || (takes && left == 0) || (makes && now.count == 0))
+        throw Error("has another number of lines than it says");
+      const std::string_view content = take_content(hunks);
+      if (takes && take_text_line(before) != content) throw Error("has other lines than the file");
+      left -= takes ? 1 : 0;
+      line += takes ? 1 : 0;
+      now.count -= makes ? 1 : 0;
+      if (makes) take(content);
+    }
+  }
+  take(before);
 }
 
 }  // namespace
@@ -165,10 +187,9 @@ bool is_binary_content(std::string_view content) {
 TextHunks make_hunks(std::string_view before, std::string_view after, int context_lines,
                      std::size_t most_lines) {
   if (before == after) return {};
-  if (before.empty() || after.empty()) return one_hunk({{}, before, after, {}}, context_lines);
-  if (const Middle middle = middle_of(before, after);
-      count_lines(middle.before) + count_lines(middle.after) > most_lines)
-    return one_hunk(middle, context_lines);
+  if (before.empty() || after.empty() ||
+      count_text_lines(before) + count_text_lines(after) > most_lines)
+    return HunkWriter(before, after, context_lines).write(changed_lines(before, after, most_lines));
   start_libgit2();
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags = GIT_DIFF_FORCE_TEXT;
@@ -183,31 +204,17 @@ TextHunks make_hunks(std::string_view before, std::string_view after, int contex
 
 std::string apply_hunks(std::string_view before, std::string_view hunks) {
   std::string made;
-  std::size_t line = 1;  // that `before` begins with
-  while (!hunks.empty()) {
-    std::string_view header = take_line(hunks);
-    const Span old = take_span(header, "@@ -");
-    Span now = take_span(header, " +");
-    std::size_t left = old.count;
-    for (const std::size_t first = old.first + (old.count == 0 ? 1 : 0); line < first; ++line) {
-      if (before.empty()) throw Error("names a line that is not there");
-      made += take_line(before);
-    }
-    while (left > 0 || now.count > 0) {
-      const char sign = hunks.empty() ? '\0' : hunks.front();
-      const bool takes = sign == ' ' || sign == '-';
-      const bool makes = sign == ' ' || sign == '+';
-      if ((!takes && !makes) || (takes && left == 0) || (makes && now.count == 0))
-        throw Error("has another number of lines than it says");
-      const std::string_view content = take_content(hunks);
-      if (takes && take_line(before) != content) throw Error("has other lines than the file");
-      left -= takes ? 1 : 0;
-      line += takes ? 1 : 0;
-      now.count -= makes ? 1 : 0;
-      if (makes) made += content;
-    }
-  }
-  return made += before;
+  follow_hunks(before, hunks, [&](std::string_view part) { made += part; });
+  return made;
+}
+
+bool hunks_give(std::string_view before, std::string_view hunks, std::string_view after) {
+  bool equal = true;
+  follow_hunks(before, hunks, [&](std::string_view part) {
+    equal = equal && after.starts_with(part);
+    after.remove_prefix(equal ? part.size() : 0);
+  });
+  return equal && after.empty();
 }
 
 }  // namespace sortie

@@ -16,14 +16,18 @@ struct TextHunks {
 /// Whether git takes content for binary: a NUL in its first 8,000 bytes (git, xdiff-interface.c).
 bool is_binary_content(std::string_view content);
 
-/// The hunks between two texts, written by libgit2 line by line. Two kinds are written here, since
-/// libgit2 needs some 65 bytes a line: new and deleted files, and changes that spread over more than
-/// `most_lines` lines of both sides. Those become one hunk, from the first to the last changed line.
+/// The hunks between two texts. libgit2 writes those of most files. It needs some 65 bytes a line, so
+/// new and deleted files, and files that have more than `most_lines` lines on both sides together, are
+/// written here, from the lines that differ (changed_lines.h). Their hunks name no function.
 TextHunks make_hunks(std::string_view before, std::string_view after, int context_lines,
-                     std::size_t most_lines = 1'000'000);
+                     std::size_t most_lines = 100'000);
 
 /// Applies hunks to exactly the lines that they name.
 /// @throws Error  if they don't fit
 std::string apply_hunks(std::string_view before, std::string_view hunks);
+
+/// Whether applying the hunks gives this text, which is compared line by line as it would be made.
+/// @throws Error  if they don't fit `before`
+bool hunks_give(std::string_view before, std::string_view hunks, std::string_view after);
 
 }  // namespace sortie

@@ -3,6 +3,7 @@
 #include "core/workspace/diff/text_hunks.h"
 
 #include <boost/test/unit_test.hpp>
+#include <random>
 
 #include "core/base/error.h"
 #include "core/files/files.h"
@@ -51,7 +52,7 @@ BOOST_AUTO_TEST_CASE(the_same_change_gives_the_same_bytes) {
 }
 
 // Names that all folders have, files that are alike, and files that were edited on the way.
-BOOST_AUTO_TEST_CASE(a_change_of_very_many_lines_is_one_hunk_that_git_applies) {
+BOOST_AUTO_TEST_CASE(hunks_that_are_not_made_by_libgit2_are_applied_by_git) {
   const struct {
     const char* name;
     std::string before;
@@ -67,6 +68,9 @@ BOOST_AUTO_TEST_CASE(a_change_of_very_many_lines_is_one_hunk_that_git_applies) {
       {"a longer line", "1\nab", "1\nabc"},
       {"empty lines", "\n\n\n", "\n\n"},
       {"all", "1\n2\n", "3\n"},
+      {"two places", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\nx\n3\n4\n5\n6\n7\n8\ny"},
+      {"moved lines", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "6\n7\n8\n9\n1\n2\n3\n4\n5\n"},
+      {"lines that are taken out of a repetition", "a\n1\na\n2\na\n3\na\n", "a\na\n3\na\n1\n"},
   };
   for (const auto& row : rows) {
     for (const int context : {0, 1, 3}) {
@@ -83,6 +87,60 @@ BOOST_AUTO_TEST_CASE(a_change_of_very_many_lines_is_one_hunk_that_git_applies) {
         BOOST_TEST(said.status == 0, said.output);
         BOOST_TEST(read_file(folder / "f") == row.after);
       }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(places_far_apart_in_a_very_long_file_are_hunks_as_libgit2_makes_them) {
+  constexpr int kLines = 300'000;
+  constexpr std::size_t kAllByLibgit2 = SIZE_MAX;
+  std::mt19937 random(1);
+  std::string before;
+  std::string after;
+  for (int i = 0; i < kLines; ++i) {
+    const std::string line = std::to_string(i) + "\n";
+    before += line;
+    switch (random() % 3000) {
+      case 0:
+        after += "0 " + line;
+        break;
+      case 1:
+        break;
+      case 2:
+        after += line + "0\n";
+        break;
+      default:
+        after += line;
+    }
+  }
+
+  const TextHunks hunks = make_hunks(before, after, 3);
+
+  BOOST_TEST(hunks.added > 50);
+  BOOST_TEST((hunks.text == make_hunks(before, after, 3, kAllByLibgit2).text));
+}
+
+BOOST_AUTO_TEST_CASE(hunks_of_random_lines_give_the_other_text_however_they_are_cut) {
+  std::mt19937 random(2);
+  const auto text_of = [&](std::uint_fast32_t kinds) {
+    std::string text;
+    for (auto left = random() % 60; left > 0; --left)
+      text += std::to_string(random() % kinds) + "\n";
+    if (random() % 4 == 0) text += "end";
+    return text;
+  };
+  for (int round = 0; round < 3000; ++round) {
+    const auto kinds = 1 + random() % 40;
+    const std::string before = text_of(kinds);
+    const std::string after = text_of(kinds);
+    const std::size_t most_lines = random() % 30;
+    const int context = static_cast<int>(random() % 4);
+    BOOST_TEST_CONTEXT(before << "---\n" << after << "---\n" << most_lines << " " << context) {
+      const TextHunks hunks = make_hunks(before, after, context, most_lines);
+
+      BOOST_TEST(apply_hunks(before, hunks.text) == after);
+      BOOST_TEST(hunks_give(before, hunks.text, after));
+      BOOST_TEST(!hunks_give(before, hunks.text, after + "more\n"));
     }
   }
 }
