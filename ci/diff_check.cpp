@@ -2,13 +2,13 @@
 
 #include <optional>
 
+#include "ci/recorded_diff.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/commit_files.h"
 #include "core/record/transcript.h"
-#include "core/record/transcript_reader.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/diff_proof.h"
@@ -17,31 +17,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The diff that the run's last record names, and what was recorded of it.
-struct RecordedDiff {
-  std::string name;  ///< "" if the run wrote none
-  std::optional<DiffWritten> record{};
-};
-
-RecordedDiff read_recorded_diff(const fs::path& transcript) {
-  std::vector<DiffWritten> records;
-  RunEnd completed;
-  read_transcript(transcript, [&](const TranscriptRecord& record) {
-    if (record.type != "diff.written" && record.type != "run.completed") return;
-    const RunEvent event = event_with_blobs(record, transcript);
-    if (const auto* diff = std::get_if<DiffWritten>(&event.what)) records.push_back(*diff);
-    if (const auto* end = std::get_if<RunEnd>(&event.what)) completed = *end;
-  });
-  RecordedDiff found;
-  for (const auto& [name, digest] : completed.artifacts) {
-    if (name != "changes.diff" && name != "partial.diff") continue;
-    found.name = name;
-    for (DiffWritten& one : records)
-      if (one.name == name && "sha256:" + one.sha256 == digest) found.record = std::move(one);
-  }
-  return found;
-}
 
 std::optional<DiffSide> side_of(const std::optional<RecordedSide>& side) {
   if (!side) return std::nullopt;
@@ -114,6 +89,11 @@ DiffCheck check_recorded_diff(const fs::path& folder, const fs::path& repository
   DiffCheck check;
   const RecordedDiff found = read_recorded_diff(folder / kTranscriptName);
   if (found.name.empty()) return check;
+  const std::string text = read_file(folder / found.name, kMostOfFile);
+  if (!found.record && found.name == "changes.diff" && !text.empty()) {
+    check.problem = found.name + ": the transcript has no record of this diff";
+    return check;
+  }
   if (!found.record) {
     check.notes.push_back(found.name +
                           ": the transcript does not record its base, so the diff is "
@@ -123,9 +103,8 @@ DiffCheck check_recorded_diff(const fs::path& folder, const fs::path& repository
   const DiffWritten& record = *found.record;
   const std::vector<DiffFile> files = files_of(record);
   const Base base(record, repository);
-  const DiffProof proof =
-      prove_diff(read_file(folder / found.name, kMostOfFile), files, record.prefix,
-                 [&](const DiffFile& file) { return base.content(file); });
+  const DiffProof proof = prove_diff(text, files, record.prefix,
+                                     [&](const DiffFile& file) { return base.content(file); });
   if (!proof.problem.empty()) {
     check.problem = found.name + ": " + proof.problem;
     return check;

@@ -175,6 +175,15 @@ std::string result_text(const Json& result) {
   return text;
 }
 
+Json result_of_record(const Json& recorded, const std::string& transcript_sha256) {
+  std::map<std::string, std::string> digests;  // sorted, as result_json() has them
+  for (const auto& [name, value] : recorded["digests"].members()) digests[name] = value.text();
+  digests["transcript"] = "sha256:" + transcript_sha256;
+  Json result = recorded;
+  result.set("digests", by_name(digests));
+  return result;
+}
+
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor) {
   write_file(folder / "result.json", result_text(redactor.json(result, Audience::people)),

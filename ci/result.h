@@ -90,6 +90,10 @@ Json running_json(const std::string& run_id, const std::string& run_key,
 /// The bytes of a result.json.
 std::string result_text(const Json& result);
 
+/// The result that the last record has, with the digest of that record.
+/// @param recorded  RunEnd::result @param transcript_sha256  hex, of the record's line
+Json result_of_record(const Json& recorded, const std::string& transcript_sha256);
+
 /// Writes FOLDER/result.json atomically, redacted, for people (indented).
 void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor);

@@ -1,8 +1,10 @@
 #include "ci/result_check.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "ci/result.h"
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kShown = 120;
+constexpr std::size_t kSha256 = std::string_view("sha256:").size();
 constexpr std::uint64_t kMostResult = 64u << 20;
 
 std::string shown(const Json& value) { return one_line(write_json(value), kShown); }
@@ -80,6 +83,17 @@ Replayed replay(const fs::path& transcript) {
   return run;
 }
 
+/// What is said to be verified, against the diff that the run leaves.
+std::string verified_diff_mismatch(const Json& result) {
+  const Json& verification = result["verification"];
+  const Json& diff = result["artifacts"]["changes.diff"];
+  if (!result["verified"].boolean() || verification.string_at("in") != "fresh" || diff.is_null())
+    return "";
+  if (verification["diff"] == diff) return "";
+  return "verification.diff, the diff that was verified, is " + shown(verification["diff"]) +
+         ", but changes.diff is " + shown(diff);
+}
+
 /// The commands of the last round, against the last records of verifications.
 std::string verification_mismatch(const Json& result,
                                   const std::vector<VerificationCompleted>& records) {
@@ -91,6 +105,8 @@ std::string verification_mismatch(const Json& result,
   if (commands.size() > records.size())
     return "verification.after has more commands than the transcript";
   bool passed = true;
+  const std::string tree = result["verification"].string_at("in");
+  const std::string diff = result["verification"].string_at("diff");
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const VerificationCompleted& record = records[records.size() - commands.size() + i];
     passed = passed && record.passed;
@@ -100,10 +116,14 @@ std::string verification_mismatch(const Json& result,
     if (!same)
       return "verification.after.commands[" + std::to_string(i) + "] is " + shown(commands[i]) +
              ", but its record says " + shown(to_json(record.exit));
+    if (result["verified"].boolean() && (record.tree != tree || record.diff != diff))
+      return "verification.in and verification.diff are " + shown(tree) + " and " + shown(diff) +
+             ", but the record of '" + one_line(record.command, kShown) + "' says " +
+             shown(record.tree) + " and " + shown(record.diff);
   }
   if (round["passed"].boolean() && !passed)
     return "verification.after.passed is true, but a record says that a command failed";
-  return "";
+  return verified_diff_mismatch(result);
 }
 
 /// What run.started says, against the result.
@@ -225,24 +245,6 @@ Json without_transcript(Json result) {
   return result;
 }
 
-/// The bytes of result.json, made from the recorded result and the digest of the last record.
-std::string remade_text(const Json& recorded, const std::string& transcript_digest) {
-  Json digests = Json::object();
-  bool added = false;
-  const auto add = [&] {
-    if (!added) digests.set("transcript", transcript_digest);
-    added = true;
-  };
-  for (const auto& [name, value] : recorded["digests"].members()) {
-    if (name > "transcript") add();  // they are sorted
-    if (name != "transcript") digests.set(name, value);
-  }
-  add();
-  Json result = recorded;
-  result.set("digests", std::move(digests));
-  return result_text(result);
-}
-
 std::string mismatch_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
   Json result;
   std::string text;
@@ -264,8 +266,10 @@ std::string mismatch_of(const fs::path& folder, const fs::path& file, const Repl
   if (run.start)
     if (auto mismatch = start_mismatch(result, *run.start); !mismatch.empty()) return mismatch;
   if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
+  const std::string digest = result["digests"].string_at("transcript");
   if (run.completed->result.is_object() &&
-      text != remade_text(run.completed->result, result["digests"].string_at("transcript")))
+      text != result_text(result_of_record(run.completed->result,
+                                           digest.substr(std::min(kSha256, digest.size())))))
     return "has the right members, but other bytes than sortie writes";
   return kept_mismatch(result, folder);
 }

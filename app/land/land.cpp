@@ -77,21 +77,17 @@ class Landing {
   ExitCode land() {
     for (const std::string& text : recover_trees(folder_, repository_.toplevel)) say(text);
     const LandedRun run = read_landed_run(run_folder_);
+    remove_stale_files();  // whoever made the folder may have put them there
     const std::vector<FilePatch> patches = read_patches(run.diff);
     judge_paths(patches, policy_, place());
     const std::unique_ptr<LandTarget> target = make_target();
     const std::vector<PathChange> changes = plan(patches, *target);
     const LandedChange change = change_of(changes);
     const std::vector<std::string> attention = judge_change(change, run, policy_, redactor_);
-    remove_stale_files();
-    if (run.findings.is_array())
-      write(kReviewFile, write_json_pretty(review_json(run.findings, change)) + "\n");
-    if (changes.empty()) {
-      say(patches.empty() ? "the run changed nothing, so nothing was landed"
-                          : "everything is there already, so nothing was landed");
-      return ExitCode::success;
-    }
-    apply(run, change, changes, attention, *target);
+    if (changes.empty())
+      report_nothing(patches.empty(), run, change, attention, *target);
+    else
+      apply(run, change, changes, attention, *target);
     return ExitCode::success;
   }
 
@@ -161,6 +157,32 @@ class Landing {
       fs::remove(out_ / name, error);
   }
 
+  void write_review(const LandedRun& run, const LandedChange& change) const {
+    if (run.findings.is_array())
+      write(kReviewFile, write_json_pretty(review_json(run.findings, change)) + "\n");
+  }
+
+  void write_request(const PullRequest& request) const {
+    write(kRequestFile, write_json_pretty(pull_request_json(request)) + "\n");
+  }
+
+  /// There is no commit to write a message for. Findings are a result of their own.
+  void report_nothing(bool unchanged, const LandedRun& run, const LandedChange& change,
+                      const std::vector<std::string>& attention, const LandTarget& target) const {
+    if (run.findings.is_array()) {
+      write_review(run, change);
+      write_request({.run = run,
+                     .change = change,
+                     .attention = attention,
+                     .base = target.branch(),
+                     .base_commit = target.commit(),
+                     .head_commit = {}});
+    }
+    say(std::string(unchanged ? "the run changed nothing" : "everything is there already") +
+        ", so nothing was landed" +
+        (run.findings.is_array() ? "; its findings are in " + path_text(out_ / kReviewFile) : ""));
+  }
+
   void apply(const LandedRun& run, const LandedChange& change,
              const std::vector<PathChange>& changes, const std::vector<std::string>& attention,
              LandTarget& target) const {
@@ -174,13 +196,13 @@ class Landing {
                               .date = mail_date(),
                               .message = message,
                               .patch = change.patch}));
-    write(kRequestFile, write_json_pretty(pull_request_json({.run = run,
-                                                             .change = change,
-                                                             .attention = attention,
-                                                             .base = target.branch(),
-                                                             .base_commit = base,
-                                                             .head_commit = commit})) +
-                            "\n");
+    write_review(run, change);
+    write_request({.run = run,
+                   .change = change,
+                   .attention = attention,
+                   .base = target.branch(),
+                   .base_commit = base,
+                   .head_commit = commit});
     target.settle();
     for (const std::string& line : attention) say("look at: " + line);
     const auto files = change.patch.files.size();

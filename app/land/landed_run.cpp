@@ -7,6 +7,8 @@
 #include <cerrno>
 
 #include "app/artifacts/found_output.h"
+#include "ci/attestation.h"
+#include "ci/run_check.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/hash.h"
@@ -42,6 +44,7 @@ void check_kind(const fs::path& folder, const char* name, std::uint64_t most) {
 void check_kinds(const fs::path& folder) {
   check_kind(folder, kTranscriptName, kMostTranscript);
   check_kind(folder, "result.json", kMostResultBytes);
+  check_kind(folder, kAttestationName, kMostResultBytes);
   check_kind(folder, kDiff, kMostDiff);
   check_kind(folder, "last-message.txt", kMostMessage);
   check_kind(folder, "last-message.json", kMostMessage);
@@ -68,25 +71,6 @@ std::string read_artifact(const fs::path& folder, const std::string& name, const
   if ("sha256:" + sha256_hex(read.bytes) != digest->second)
     refuse(name + " is not what the transcript says");
   return read.bytes;
-}
-
-/// Whether result.json says what the last record says.
-void check_result(const fs::path& folder, const RunEnd& end) {
-  Json result;
-  try {
-    result = parse_json(read_file(folder / "result.json", kMostResultBytes));
-  } catch (const std::exception& error) {
-    refuse(std::string("result.json can't be read: ") + one_line(error.what(), 200));
-  }
-  Json said = end.result;
-  for (Json* json : {&result, &said})
-    if (Json* digests = json->find("digests"))
-      std::erase_if(digests->members(),
-                    [](const Json::Member& member) { return member.first == "transcript"; });
-  if (!said.is_object()) return;
-  for (const auto& [name, value] : said.members())
-    if (result[name] != value)
-      refuse("result.json: " + one_line(name, 100) + " is not what the transcript says");
 }
 
 struct Ends {
@@ -142,13 +126,12 @@ LandedRun read_landed_run(const fs::path& folder) {
   if (!fs::is_directory(folder, error))
     throw Error(folder.string() + ": not the folder of a run", ExitCode::usage);
   check_kinds(folder);
-  const VerifyResult verified = verify_run(folder);
+  const VerifyResult verified = check_run(folder).record;
   if (!verified.ok) refuse(verified.problem);
   const Ends ends = read_ends(folder / kTranscriptName);
   if (!verified.finished || !ends.start || !ends.end)
     throw Error(folder.string() + ": the run has not ended, so there is nothing to land",
                 ExitCode::usage);
-  check_result(folder, *ends.end);
   if (ends.end->code != ExitCode::success)
     throw Error(
         folder.string() + ": the run ended with the status " +

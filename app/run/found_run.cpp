@@ -15,6 +15,8 @@
 #include "app/run/run_notes.h"
 #include "app/run/run_record.h"
 #include "app/run/signals.h"
+#include "ci/recorded_diff.h"
+#include "ci/result.h"
 #include "core/base/error.h"
 #include "core/base/spelling.h"
 #include "core/files/file_name.h"
@@ -23,9 +25,9 @@
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
-#include "core/workspace/diff/applied_diff.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/own_changes.h"
+#include "core/workspace/tree.h"
 #include "core/workspace/undo_own_tree.h"
 
 namespace sortie {
@@ -101,32 +103,22 @@ std::int64_t nanoseconds_of(const std::string& timestamp) {
 }
 
 /// Whether the tree is as the run found it, or as its diff leaves it.
-bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
-                   const GitInfo& git) {
+bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
   const std::string started = out.found().result.string_at("started");
   if (started.empty()) return false;
   const auto changes = own_changes_since(inputs.workspace, nanoseconds_of(started),
                                          own_outputs(out, inputs, options));
   if (changes.empty()) return true;
-  const TextFile diff = read_bytes_file(out.path() / "changes.diff", kMostDiff);
-  if (!diff.problem.empty() || diff.text.empty()) return false;
-  const fs::path top = git.toplevel.empty() ? inputs.workspace : git.toplevel;
-  const AppliedDiff applied = look_for_diff(top, diff.text);
+  const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
+  if (!diff || diff->files.empty() ||
+      !is_applied(*diff,
+                  DiskFiles(open_folder(AT_FDCWD, inputs.workspace.native(), inputs.workspace))))
+    return false;
   std::set<std::string> paths;
-  for (const std::string& path : applied.paths)
-    paths.insert(path_in_workspace(path, inputs.workspace, git).native());
-  return applied.all && std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
-           return path.ends_with('/') || paths.count(path) != 0;
-         });
-}
-
-/// A run whose end is in its transcript, but not in its result: it was killed between the two.
-Json result_of_record(const RunHistory& history) {
-  Json result = history.end->result;
-  Json digests = result["digests"];
-  digests.set("transcript", "sha256:" + history.last_digest);
-  result.set("digests", std::move(digests));
-  return result;
+  for (const DiffedFile& file : diff->files) paths.insert({file.path, file.old_path});
+  return std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
+    return path.ends_with('/') || paths.count(path) != 0;
+  });
 }
 
 bool may_return(Reuse reuse, std::int64_t code) {
@@ -189,9 +181,9 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
     key = history.starts.front().run_key;
     status = "running";
     if (history.end) {
-      result = result_of_record(history);
+      result = result_of_record(history.end->result, history.last_digest);
       status = result.string_at("status");
-      out.write("result.json", write_json_pretty(result) + "\n");
+      out.write("result.json", result_text(result));
     }
   }
   const bool ended = status != "running";
@@ -200,7 +192,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const std::int64_t code = result.integer_at("exit_code", -1);
   if (ended && (!can_go_on(static_cast<ExitCode>(code), true) || !recorded || !has_state(out))) {
     const bool returned =
-        same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options, git);
+        same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
     return returned ? Previous::returned : Previous::kept;
   }
   if (!same_key && ended) return Previous::kept;

@@ -29,6 +29,7 @@ constexpr std::size_t kMaxLineBytes = 8u << 20;
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 64ull << 20;
+constexpr std::uint64_t kMaxArtifactBytes = 1ull << 30;
 
 /// Hands over each whole line without its newline. @return bytes of a last line without one
 template <class Each>
@@ -163,15 +164,18 @@ class ChainCheck {
   std::set<std::string> named_blobs_;
 };
 
-/// SHA-256 of a file and its size; nothing where it can't be read.
+/// SHA-256 of a file and its size; nothing where it can't be read, or is larger than any of ours: a
+/// file with holes costs a forger nothing.
 struct FileDigest {
   std::string sha256;
   std::uint64_t bytes = 0;
 };
-std::optional<FileDigest> digest_of(const fs::path& path) {
+std::optional<FileDigest> digest_of(const fs::path& path, std::uint64_t most) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<std::uint64_t>(status.st_size) > most)
+    return {};
   Sha256 hash;
   FileDigest digest;
   std::string part(1 << 16, '\0');
@@ -190,8 +194,8 @@ std::optional<FileDigest> digest_of(const fs::path& path) {
 std::string ChainCheck::check_blob(const std::string& name, const Json& reference) {
   if (name.find('/') != std::string::npos)
     return "blob '" + one_line(name) + "' is not a file name";
-  const auto found = digest_of(blobs_ / name);
-  if (!found) return "blobs/" + name + " is missing";
+  const auto found = digest_of(blobs_ / name, kMaxBlobBytes);
+  if (!found) return "blobs/" + name + " is missing, or is no file of ours";
   if (found->bytes != static_cast<std::uint64_t>(reference.integer_at("bytes")))
     return "blobs/" + name + " has " + std::to_string(found->bytes) + " bytes instead of " +
            reference["bytes"].text();
@@ -219,7 +223,7 @@ std::string check_blob_folder(const fs::path& folder, const std::set<std::string
     if (named.count(name) > 0) continue;
     if (finished) return "blobs/" + one_line(name, 100) + " was added: no record names it";
     if (is_temporary_name(name)) continue;
-    const auto found = digest_of(entry->path());
+    const auto found = digest_of(entry->path(), kMaxBlobBytes);
     if (!found || "sha256-" + found->sha256 != name)
       return "blobs/" + one_line(name, 100) +
              " was added: no record names it, and its content "
@@ -234,8 +238,8 @@ std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
   for (const auto& [name, digest] : completed.artifacts) {
     if (name.empty() || name.find('/') != std::string::npos || name == "..")
       return "run.completed names '" + one_line(name) + "', which is not a file name";
-    const auto found = digest_of(folder / name);
-    if (!found) return name + " is missing";
+    const auto found = digest_of(folder / name, kMaxArtifactBytes);
+    if (!found) return name + " is missing, or is no file of ours";
     if ("sha256:" + found->sha256 != digest)
       return name + " was changed: its SHA-256 is " + short_digest(found->sha256) +
              ", the transcript says " + one_line(digest, 19);

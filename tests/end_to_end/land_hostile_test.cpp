@@ -159,6 +159,115 @@ BOOST_AUTO_TEST_CASE(a_hostile_folder_ends_with_a_clear_error_and_changes_nothin
   }
 }
 
+// What `sortie verify` refuses is not landed, and the words are the same.
+BOOST_AUTO_TEST_CASE(whatever_verify_finds_is_refused_with_the_same_words) {
+  const Pipeline pipeline;
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo x > b.txt; seq 1 400000"}).next().message("Done.");
+  pipeline.run(cassette, "policy: auto\nverify: [test -f b.txt]\n");
+  const fs::path kept = pipeline.folder.path("kept-run");
+  copy_tree(pipeline.folder.out(), kept);
+  const auto out = [&](const char* name) { return pipeline.folder.out() / name; };
+  const auto edit = [&](const char* name, const std::string& from, const std::string& to) {
+    std::string text = read_file(out(name));
+    const auto at = text.find(from);
+    BOOST_REQUIRE_MESSAGE(at != text.npos, from);
+    Pipeline::write(out(name), text.replace(at, from.size(), to));
+  };
+  const auto forge_result = [&](const char* member, const Json& value) {
+    pipeline.forge_records([&](const std::string& type, Json& data) {
+      if (type == "run.completed") data.find("result")->set(member, value);
+    });
+    pipeline.write_attestation();
+  };
+  using Break = std::function<void()>;
+  const struct {
+    const char* name;
+    Break make;
+    const char* said;
+  } rows[] = {
+      {"a record", [&] { edit("transcript.jsonl", "\"turn\":1", "\"turn\":2"); },
+       "transcript.jsonl:"},
+      {"a blob",
+       [&] {
+         const fs::path blob = fs::directory_iterator(out("blobs"))->path();
+         Pipeline::write(blob, "1\n");
+       },
+       "blobs/"},
+      {"a blob that never ends",
+       [&] { fs::resize_file(fs::directory_iterator(out("blobs"))->path(), 1ull << 40); },
+       "blobs/"},
+      {"the diff", [&] { edit("changes.diff", "+x", "+y"); }, "changes.diff was changed"},
+      {"the result", [&] { edit("result.json", "\"turns\": 2", "\"turns\": 1"); }, "result.json: "},
+      {"the attestation", [&] { edit("attestation.json", "urn:sortie", "urn:other"); },
+       "attestation.json was changed"},
+      {"no attestation", [&] { fs::remove(out("attestation.json")); },
+       "attestation.json is missing"},
+      {"a link for it",
+       [&] {
+         fs::remove(out("attestation.json"));
+         fs::create_symlink("/dev/zero", out("attestation.json"));
+       },
+       "attestation.json is not a"},
+      {"a file that it did not keep",
+       [&] {
+         fs::create_directory(out("kept"));
+         Pipeline::write(out("kept") / "a", "x");
+       },
+       "kept/a was added"},
+      {"a forged count",
+       [&] {
+         forge_result("counts", Json::object({{"turns", 1}}));
+       },
+       "result.json: counts."},
+      {"a forged denial", [&] { forge_result("denials", Json::array({"x"})); },
+       "result.json: denials"},
+      {"a diff without a record",
+       [&] {
+         pipeline.forge_records([&](const std::string& type, Json& data) {
+           if (type == "diff.written") data.set("name", "other");
+         });
+         pipeline.write_attestation();
+       },
+       "changes.diff: the transcript has no record of this diff"},
+      {"a diff that was not verified",
+       [&] {
+         std::string diff = pipeline.out("changes.diff");
+         const std::string add = diff;
+         for (auto at = diff.find("b.txt"); at != diff.npos; at = diff.find("b.txt", at))
+           diff.replace(at, 5, "c.txt");
+         pipeline.forge(add + diff);
+       },
+       "verification.diff, the diff that was verified, is "},
+      {"another diff in the verification's records",
+       [&] {
+         pipeline.forge_records([&](const std::string& type, Json& data) {
+           if (type == "verification.completed") data.set("diff", "sha256:" + std::string(64, '1'));
+         });
+         pipeline.write_attestation();
+       },
+       "verification.diff are "},
+  };
+  const auto before = read_tree(pipeline.target());
+  BOOST_REQUIRE(pipeline.verify().status == 0);
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      fs::remove_all(pipeline.folder.out());
+      copy_tree(kept, pipeline.folder.out());
+      row.make();
+      const ProgramEnd verified = pipeline.verify();
+
+      const ProgramEnd end = pipeline.land();
+
+      BOOST_TEST(verified.status == 8, verified.output);
+      BOOST_TEST(holds(verified.errors, row.said), verified.errors);
+      BOOST_TEST(end.status == 8, end.errors);
+      BOOST_TEST(holds(end.errors, row.said), end.errors);
+      BOOST_TEST((read_tree(pipeline.target()) == before));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_hostile_message_is_text_in_mail_commit_and_pull_request) {
   const std::string message =
       "Fix it [skip ci] ::set-env name=x::y\n"

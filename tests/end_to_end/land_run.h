@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "ci/attestation.h"
+#include "ci/result.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
+#include "core/text/text.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 
@@ -59,31 +62,73 @@ class Pipeline {
   ProgramEnd land(const std::vector<std::string>& flags = {}) const {
     return run_program(start(flags));
   }
-  /// The folder with another diff, whose digests fit.
-  void forge(const std::string& diff) const {
-    write(folder.out() / "changes.diff", diff);
-    forge_record([&](Json& end) {
-      end.find("artifacts")->set("changes.diff", "sha256:" + sha256_hex(diff));
-    });
+  ProgramEnd verify() const {
+    return run_program({.argv = {sortie_binary(), "verify", folder.out().string()}});
   }
+  /// The folder with another diff, and all records, digests and the attestation made anew to fit, as
+  /// somebody would who forges a run. A file that the run did not change is new, with "x\n" in it.
+  void forge(const std::string& diff) const {
+    const std::string digest = sha256_hex(diff);
+    std::int64_t count = 0;
+    forge_records([&](const std::string& type, Json& data) {
+      if (type == "diff.written") {
+        data.set("sha256", digest);
+        data.set("files", files_of(diff, data["files"]));
+        count = static_cast<std::int64_t>(data["files"].items().size());
+      }
+      if (type == "run.completed") {
+        data.find("artifacts")->set("changes.diff", "sha256:" + digest);
+        data.find("result")->find("artifacts")->set("changes.diff", "sha256:" + digest);
+        data.find("result")->set("changed_files", count);
+      }
+    });
+    write(folder.out() / "changes.diff", diff);
+    write_attestation();
+  }
+  /// Changes the data of records, and makes the chain and result.json anew.
   template <typename Change>
-  void forge_record(const Change& change) const {
+  void forge_records(const Change& change) const {
     const fs::path file = folder.out() / "transcript.jsonl";
-    std::string text = read_file(file);
-    text.pop_back();
-    const auto last = text.rfind('\n') + 1;
-    Json record = parse_json(text.substr(last));
-    change(*record.find("data"));
-    Json& result = *record.find("data")->find("result");
-    if (result.find("artifacts") != nullptr)
-      result.set("artifacts", (*record.find("data"))["artifacts"]);
-    Json written = result;
-    const std::string line = write_json(record);
-    write(file, text.substr(0, last) + line + "\n");
-    const Json old = parse_json(read_file(folder.out() / "result.json"));
-    written.set("digests", old["digests"]);
-    written.find("digests")->set("transcript", "sha256:" + sha256_hex(line));
-    write(folder.out() / "result.json", write_json(written));
+    const std::string old = read_file(file);
+    std::string text;
+    std::string last(64, '0');
+    Json result = parse_json(read_file(folder.out() / "result.json"));
+    for (const auto line : split_lines(old)) {
+      Json record = parse_json(line);
+      change(record.string_at("type"), *record.find("data"));
+      record.set("prev", last);
+      const std::string written = write_json(record);
+      last = sha256_hex(written);
+      text += written + "\n";
+      if (record.string_at("type") != "run.completed") continue;
+      const Json digests = result["digests"];
+      result = record["data"]["result"];
+      result.set("digests", digests);
+      result.find("digests")->set("transcript", "sha256:" + last);
+    }
+    write(file, text);
+    write(folder.out() / "result.json", result_text(result));
+  }
+  void write_attestation() const {
+    write(folder.out() / "attestation.json",
+          attestation_text(folder.out(), read_file(folder.out() / "result.json")));
+  }
+  /// The files of a diff, as they would be recorded.
+  static Json files_of(const std::string& diff, const Json& old) {
+    Json files = Json::array();
+    for (const auto line : split_lines(diff)) {
+      constexpr std::string_view kBegin = "diff --git a/";
+      if (!line.starts_with(kBegin)) continue;
+      const std::string path(line.substr(kBegin.size(), (line.size() - kBegin.size() - 3) / 2));
+      Json file = Json::object(
+          {{"path", path},
+           {"after",
+            Json::object({{"mode", "100644"}, {"sha256", sha256_hex("x\n")}, {"bytes", 2}})}});
+      for (const Json& one : old.items())
+        if (one.string_at("path") == path) file = one;
+      files.push_back(file);
+    }
+    return files;
   }
   static void write(const fs::path& file, const std::string& content) {
     fs::remove_all(file);

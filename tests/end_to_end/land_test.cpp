@@ -48,9 +48,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_landed_in_the_work_tree_and_its_mail_makes_the_sam
   BOOST_TEST(request["size"].integer_at("files") > 5);
   BOOST_TEST(!fs::exists(pipeline.folder.out() / "review.json"));
   // Its own files are no strangers in the run's folder.
-  ProgramStart verify = pipeline.start();
-  verify.argv = {sortie_binary(), "verify", pipeline.folder.out().string()};
-  const ProgramEnd verified = run_program(verify);
+  const ProgramEnd verified = pipeline.verify();
   BOOST_TEST(verified.status == 0, verified.errors);
   BOOST_TEST(!holds(verified.output, "foreign"), verified.output);
 }
@@ -223,6 +221,36 @@ BOOST_AUTO_TEST_CASE(findings_become_comments_on_lines_that_the_diff_shows) {
   BOOST_TEST(comment.integer_at("line") == 21);
   BOOST_TEST(!holds(comment.string_at("body"), "@all"));
   BOOST_TEST(review["outside"].items().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(findings_without_a_change_are_landed_as_a_review_alone) {
+  const Pipeline pipeline;
+  pipeline.folder.write("answer.json", "{\"type\": \"object\"}");
+  const std::string answer =
+      R"({"findings": [{"file": "a.txt", "line": 2, "severity": "low", "message": "odd"}]})";
+  pipeline.run(script("true", answer), "policy: auto\noutput: {schema: answer.json}\n");
+  const auto before = read_tree(pipeline.target());
+
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{}, {"--onto", "HEAD", "--three-way"}}) {
+    // Left by somebody before.
+    pipeline.write(pipeline.folder.out() / "change.mbox", "From x\n");
+    const ProgramEnd end = pipeline.land(flags);
+
+    BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+    BOOST_TEST(end.output == "");
+    BOOST_TEST(holds(end.errors, "its findings are in "), end.errors);
+    const Json review = parse_json(pipeline.out("review.json"));
+    BOOST_TEST(review["comments"].items().empty());
+    BOOST_TEST(review["outside"].items().size() == 1u);
+    const Json request = parse_json(pipeline.out("pr.json"));
+    BOOST_TEST(request["files"].items().empty());
+    BOOST_TEST(request["head_sha"].is_null());
+    BOOST_TEST(request["base_sha"].is_string());
+    for (const char* name : {"change.mbox", "commit-message.txt"})
+      BOOST_TEST(!fs::exists(pipeline.folder.out() / name), name);
+    BOOST_TEST((read_tree(pipeline.target()) == before));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_asks_for_findings_needs_no_schema_of_its_own) {

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/git/git_repository.h"
-#include "core/workspace/diff/patch_body.h"
 
 namespace sortie {
 namespace {
@@ -51,21 +50,6 @@ std::optional<std::string> merge_content(const std::string& base, const std::str
 }
 
 }  // namespace
-
-std::string patched_content(const FilePatch& patch, const std::string& before) {
-  const PatchHeader& header = patch.header;
-  std::string made;
-  try {
-    made = apply_body(header, before, patch.body);
-    if (patch.deletes() && !made.empty()) throw Error("deletes a part of a file");
-    if (!header.new_id.empty() && !patch.deletes() && id_text(blob_id(made)) != header.new_id)
-      throw Error("makes another content than it says");
-  } catch (const Error& error) {
-    throw Error("the diff of '" + path_text(header.new_path) + "' is wrong: " + error.what(),
-                ExitCode::integrity);
-  }
-  return made;
-}
 
 Merged merge(const FilePatch& patch, const PresentEntry& now, const BaseContent& base) {
   const PatchHeader& header = patch.header;

@@ -13,10 +13,6 @@ namespace sortie {
 /// The content of a blob; nothing if it is not known.
 using BaseContent = std::function<std::optional<std::string>(const std::string& id)>;
 
-/// What a patch makes of a file's content.
-/// @throws Error  ExitCode::integrity: it does not apply, or makes something else than it says
-std::string patched_content(const FilePatch& patch, const std::string& before);
-
 /// A file after a three-way merge.
 struct Merged {
   std::optional<TreeEntry> entry{};  ///< nothing: it is removed

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
-#include "core/workspace/diff/patch_piece.h"
+#include "core/workspace/diff/file_patch.h"
 
 namespace sortie {
 namespace diff_proof {
@@ -28,12 +28,12 @@ bool is(const std::string& content, const DiffSide& side) {
 }
 
 /// Compares the header of a patch with the record.
-std::string header_problem(const PatchHeader& header, const DiffFile& file) {
-  const bool keeps_mode = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
+std::string header_problem(const FilePatch& patch, const DiffFile& file) {
+  const PatchHeader& header = patch.header;
   const auto mode_of = [](const std::optional<DiffSide>& side) { return side ? side->mode : 0; };
   const unsigned before = mode_of(file.before);
   const unsigned after = mode_of(file.after);
-  if (keeps_mode) return before == after && before != 0 ? "" : "the record has other modes";
+  if (patch.moves_only()) return before == after && before != 0 ? "" : "the record has other modes";
   if (header.old_mode != before)
     return "changes mode " + octal(header.old_mode) + ", the record has " + octal(before);
   if (header.new_mode != after)
@@ -42,10 +42,9 @@ std::string header_problem(const PatchHeader& header, const DiffFile& file) {
 }
 
 /// Proves one file. @return  what is wrong, or ""
-std::string prove(const PatchPiece& piece, const DiffFile& file, const BaseContents& base,
+std::string prove(const FilePatch& patch, const DiffFile& file, const BaseContents& base,
                   DiffProof& proof) {
-  const PatchHeader header = piece.header();
-  if (auto problem = header_problem(header, file); !problem.empty()) return problem;
+  if (auto problem = header_problem(patch, file); !problem.empty()) return problem;
   std::string before;
   if (file.before) {
     std::optional<std::string> found = base(file);
@@ -59,7 +58,7 @@ std::string prove(const PatchPiece& piece, const DiffFile& file, const BaseConte
              file.before->sha256.substr(0, 12) + "…";
     before = std::move(*found);
   }
-  const std::string made = piece.apply(before);
+  const std::string made = patched_content(patch, before);
   const bool fits = file.after ? is(made, *file.after) : made.empty();
   if (!fits)
     return "applied to its base it gives " + described(made) + ", the record has " +
@@ -77,23 +76,21 @@ DiffProof prove_diff(const std::string& text, const std::vector<DiffFile>& files
   DiffProof proof;
   std::map<std::string, const DiffFile*> left;
   for (const DiffFile& file : files) left.emplace(prefix + file.path, &file);
-  for (std::string_view rest = text; !rest.empty();) {
-    const PatchPiece piece(rest);
-    try {
-      const PatchHeader header = piece.header();
-      const auto found = left.find(header.new_mode == 0 && header.old_mode != 0 ? header.old_path
-                                                                                : header.new_path);
+  try {
+    for (std::string_view rest = text; !rest.empty();) {
+      const FilePatch patch = take_patch(rest);
+      const auto found = left.find(patch.path());
       const DiffFile* file = found == left.end() ? nullptr : found->second;
       if (file == nullptr ||
-          (!file->old_path.empty() && prefix + file->old_path != header.old_path))
-        throw Error("the record of the run's changes does not have it");
+          (!file->old_path.empty() && prefix + file->old_path != patch.header.old_path))
+        throw Error(path_text(patch.path()) + ": the record of the run's changes does not have it");
       left.erase(found);
-      if (auto problem = diff_proof::prove(piece, *file, base, proof); !problem.empty())
-        throw Error(problem);
-    } catch (const Error& error) {
-      proof.problem = piece.title() + ": " + error.what();
-      return proof;
+      if (auto problem = diff_proof::prove(patch, *file, base, proof); !problem.empty())
+        throw Error(path_text(patch.path()) + ": " + problem);
     }
+  } catch (const Error& error) {
+    proof.problem = error.what();
+    return proof;
   }
   if (!left.empty())
     proof.problem = path_text(left.begin()->first) + ": the run changed it, and the diff lacks it";

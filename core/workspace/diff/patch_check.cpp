@@ -4,10 +4,9 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/files/file_name.h"
 #include "core/git/git_repository.h"
-#include "core/text/text.h"
-#include "core/workspace/diff/patch_header.h"
-#include "core/workspace/diff/patch_piece.h"
+#include "core/workspace/diff/file_patch.h"
 
 namespace sortie {
 namespace {
@@ -29,38 +28,34 @@ std::string difference_of(const std::string& path, const TreeEntry& file,
 
 /// Applies one patch to the file that it changes. Nothing of the content is kept.
 /// @throws Error  it does not apply, or makes something else than `after` has
-Effect apply_piece(const PatchPiece& piece, const TouchedFiles& before, const TouchedFiles& after) {
-  const PatchHeader header = piece.header();
-  const bool stays = header.old_mode == 0 && header.new_mode == 0;  // a pure rename
-  const bool adds = header.old_mode == 0 && !stays;
-  const bool deletes = header.new_mode == 0 && !stays;
+Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const TouchedFiles& after) {
+  const PatchHeader& header = patch.header;
   static const TreeEntry kNone;
   const TreeEntry* old = &kNone;
   Effect effect;
-  if (!adds) {
+  if (!patch.adds()) {
     const auto found = before.find(header.old_path);
-    if (found == before.end()) throw Error("changes a file that is not there");
+    const std::string name = path_text(header.old_path);
+    if (found == before.end()) throw Error(name + ": is not there");
     old = &found->second;
     effect.removes = header.old_path;
-    if (!stays && old->mode != header.old_mode) throw Error("names another mode");
+    if (!patch.moves_only() && old->mode != header.old_mode)
+      throw Error(name + ": has another mode");
+    if (!header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id)
+      throw Error(name + ": has another content");
   }
-  if (!adds && !header.old_id.empty() && id_text(blob_id(old->content)) != header.old_id) {
-    throw Error("names another content");
-  }
-  static const std::string kNothing;
-  if (deletes) {
-    if (!piece.gives(old->content, kNothing)) throw Error("deletes a part of a file");
+  if (patch.deletes()) {
+    static const std::string kNothing;
+    if (!patch_gives(patch, old->content, kNothing))
+      throw Error(path_text(header.old_path) + ": deletes a part of it");
     return effect;
   }
+  const std::string name = path_text(header.new_path);
   const auto wanted = after.find(header.new_path);
-  if (wanted == after.end())
-    throw Error(path_text(header.new_path) + ": the diff leaves it behind");
-  if (wanted->second.mode != (stays ? old->mode : header.new_mode))
-    throw Error(path_text(header.new_path) + ": another mode");
-  if (!piece.gives(old->content, wanted->second.content))
-    throw Error(path_text(header.new_path) + ": other bytes");
-  if (!header.new_id.empty() && id_text(blob_id(wanted->second.content)) != header.new_id)
-    throw Error("names another content than it gives");
+  if (wanted == after.end()) throw Error(name + ": the diff leaves it behind");
+  if (wanted->second.mode != (patch.moves_only() ? old->mode : header.new_mode))
+    throw Error(name + ": another mode");
+  if (!patch_gives(patch, old->content, wanted->second.content)) throw Error(name + ": other bytes");
   effect.makes = header.new_path;
   return effect;
 }
@@ -91,15 +86,14 @@ std::string check_patch(const std::string& text, const TouchedFiles& before,
   std::set<std::string> made;
   for (std::string_view rest = text; !rest.empty();) {
     if (check_cancel) check_cancel();
-    const PatchPiece piece(rest);
     try {
-      const Effect effect = apply_piece(piece, before, after);
+      const Effect effect = apply_one(take_patch(rest), before, after);
       if (effect.removes && !removed.insert(*effect.removes).second)
         return path_text(*effect.removes) + ": removed twice";
       if (effect.makes && !made.insert(*effect.makes).second)
         return path_text(*effect.makes) + ": made twice";
     } catch (const Error& error) {
-      return piece.title() + ": " + error.what();
+      return error.what();
     }
   }
   // Like git: all files are removed before any are created.

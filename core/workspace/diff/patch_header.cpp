@@ -37,7 +37,7 @@ std::string file_line(const std::string& mark, const std::string& prefix, const 
   throw Error("unexpected line '" + one_line(repair_utf8(line)) + "'");
 }
 
-std::string_view take_line(std::string_view& text) {
+std::string_view take_header_line(std::string_view& text) {
   const auto end = text.find('\n');
   if (end == std::string_view::npos) bad_line(text);
   const std::string_view line = text.substr(0, end);
@@ -52,7 +52,7 @@ bool begins(std::string_view text, std::string_view prefix) {
 /// The rest of a line that begins with `prefix`, or false with the text left as it is.
 bool take(std::string_view& text, std::string_view prefix, std::string_view& rest) {
   if (!begins(text, prefix)) return false;
-  rest = take_line(text).substr(prefix.size());
+  rest = take_header_line(text).substr(prefix.size());
   return true;
 }
 
@@ -194,8 +194,8 @@ PatchHeader read_header(std::string_view& text) {
   read_ids(text, header);
   header.text = begins(text, "--- ");
   if (header.text) {
-    take_line(text);
-    take_line(text);
+    take_header_line(text);
+    take_header_line(text);
   }
   // A pure rename has no mode, and readers don't need it: it is unchanged.
   PatchHeader written = header;

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/files/files.h"
+#include "core/record/file_events.h"
+
+namespace sortie {
+
+/// The diff that a run left, and what was recorded of it.
+struct RecordedDiff {
+  std::string
+      name;  ///< "changes.diff" or "partial.diff", by the run's last record; "": it wrote none
+  std::optional<DiffWritten>
+      record{};  ///< nothing: an earlier version of sortie, or it was redacted
+};
+
+/// @throws Error  ExitCode::integrity: the transcript or a blob can't be read
+RecordedDiff read_recorded_diff(const std::filesystem::path& transcript);
+
+/// Whether the files of a recorded diff are in a tree as the diff leaves them: kind, whether they are
+/// executable, and each byte. What can't be read is not.
+/// @param tree  the workspace, which the recorded paths are relative to
+bool is_applied(const DiffWritten& diff, const DiskFiles& tree);
+
+}  // namespace sortie

@@ -1,0 +1,97 @@
+#include "core/workspace/diff/file_patch.h"
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/git/git_repository.h"
+#include "core/text/text.h"
+#include "core/workspace/diff/scratch_trees.h"
+#include "core/workspace/diff/text_hunks.h"
+
+namespace sortie {
+namespace {
+
+/// Lets libgit2 apply a binary patch to a file with a plain name.
+std::string apply_binary(const PatchHeader& header, const std::string& before,
+                         std::string_view body) {
+  const PatchHeader plain{.old_path = "f",
+                          .new_path = "f",
+                          .old_mode = 0100644,
+                          .new_mode = 0100644,
+                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
+                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
+                          .text = header.text};
+  const std::string text = write_header(plain) + std::string(body);
+  ScratchTrees scratch;
+  GitDiff diff;
+  check_git(git_diff_from_buffer(GitOut(diff), text.data(), text.size()), "can't be read back");
+  const GitTree tree = scratch.tree({{"f", {0100644, before}}});
+  GitIndex index;
+  check_git(git_apply_to_tree(GitOut(index), scratch.repository(), tree.get(), diff.get(), nullptr),
+            "can't be applied");
+  const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
+  if (entry == nullptr) throw Error("makes no file");
+  return scratch.content(entry->id);
+}
+
+std::string apply_body(const FilePatch& patch, const std::string& before) {
+  if (patch.body.empty()) return patch.deletes() ? "" : before;
+  return patch.header.text ? apply_hunks(before, patch.body)
+                           : apply_binary(patch.header, before, patch.body);
+}
+
+/// @throws Error  the patch says that it makes another content
+void check_id(const FilePatch& patch, const std::string& made) {
+  const std::string& id = patch.header.new_id;
+  if (!id.empty() && !patch.deletes() && id_text(blob_id(made)) != id)
+    throw Error("makes another content than it says");
+}
+
+/// What `step` returns; its error names the patch.
+template <typename Step>
+auto of_patch(const FilePatch& patch, Step step) {
+  try {
+    return step();
+  } catch (const Error& error) {
+    throw Error("the diff of '" + path_text(patch.path()) + "' is wrong: " + error.what(),
+                ExitCode::integrity);
+  }
+}
+
+}  // namespace
+
+FilePatch take_patch(std::string_view& diff) {
+  const auto next = diff.find("\ndiff --git ");
+  FilePatch patch;
+  patch.body = diff.substr(0, next == diff.npos ? diff.size() : next + 1);
+  const std::string_view title = patch.body.substr(0, patch.body.find('\n'));
+  diff.remove_prefix(patch.body.size());
+  try {
+    patch.header = read_header(patch.body);
+  } catch (const Error& error) {
+    throw Error("the diff is not in the form that sortie writes: " +
+                    one_line(repair_utf8(title), 200) + ": " + error.what(),
+                ExitCode::integrity);
+  }
+  return patch;
+}
+
+std::string patched_content(const FilePatch& patch, const std::string& before) {
+  return of_patch(patch, [&] {
+    std::string made = apply_body(patch, before);
+    if (patch.deletes() && !made.empty()) throw Error("deletes a part of a file");
+    check_id(patch, made);
+    return made;
+  });
+}
+
+bool patch_gives(const FilePatch& patch, const std::string& before, const std::string& after) {
+  return of_patch(patch, [&] {
+    const bool gives = !patch.body.empty() && patch.header.text
+                           ? hunks_give(before, patch.body, after)
+                           : apply_body(patch, before) == after;
+    if (gives) check_id(patch, after);
+    return gives;
+  });
+}
+
+}  // namespace sortie
