@@ -11,6 +11,7 @@ namespace sortie {
 namespace recorded_diff {
 
 using Kind = FileStatus::Kind;
+using ToGit = std::function<std::string(const std::string& path, const std::string& content)>;
 
 /// The content of a file of that mode, or the target of a link; nothing for something else.
 std::optional<std::string> content_of(const DiskFiles& files, const std::string& path,
@@ -24,11 +25,17 @@ std::optional<std::string> content_of(const DiskFiles& files, const std::string&
   return files.read(path);
 }
 
-bool is_at_end(const DiskFiles& files, const DiffedFile& file) {
+bool is_same(const std::string& content, const RecordedSide& side) {
+  return content.size() == side.bytes && sha256_hex(content) == side.sha256;
+}
+
+bool is_at_end(const DiskFiles& files, const DiffedFile& file, const ToGit& to_git) {
   if (!file.after) return !files.status(file.path);
   const auto content = content_of(files, file.path, file.after->mode);
-  return content && content->size() == file.after->bytes &&
-         sha256_hex(*content) == file.after->sha256;
+  if (!content) return false;
+  if (is_same(*content, *file.after)) return true;
+  return to_git && file.after->mode != "120000" &&
+         is_same(to_git(file.path, *content), *file.after);
 }
 
 }  // namespace recorded_diff
@@ -52,13 +59,14 @@ RecordedDiff read_recorded_diff(const std::filesystem::path& transcript) {
   return found;
 }
 
-bool is_applied(const DiffWritten& diff, const DiskFiles& tree) try {
+bool is_applied(const DiffWritten& diff, const DiskFiles& tree,
+                const recorded_diff::ToGit& to_git) try {
   return std::all_of(diff.files.begin(), diff.files.end(), [&](const DiffedFile& file) {
     const bool moved =
         !file.old_path.empty() &&
         std::none_of(diff.files.begin(), diff.files.end(),
                      [&](const DiffedFile& one) { return one.after && one.path == file.old_path; });
-    return recorded_diff::is_at_end(tree, file) && !(moved && tree.status(file.old_path));
+    return recorded_diff::is_at_end(tree, file, to_git) && !(moved && tree.status(file.old_path));
   });
 } catch (const std::exception&) {
   return false;

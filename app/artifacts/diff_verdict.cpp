@@ -120,7 +120,8 @@ std::vector<std::string> diff_warnings(const Diff& diff,
         some_of(diff.lfs));
   if (!diff.line_ends.empty())
     warnings.push_back(
-        "git ends lines in another way than the run's files, by attributes of the repository: " +
+        "git ends lines or encodes text in another way than the run's files, by attributes of the "
+        "repository: " +
         some_of(diff.line_ends));
   if (const auto folders = left_out_as(LeftOut::Why::git_folder, diff); !folders.empty())
     warnings.push_back("left out of the diff, since git takes no .git into a tree: " +

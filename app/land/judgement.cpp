@@ -135,8 +135,12 @@ void judge_paths(const std::vector<FilePatch>& patches, const Policy& policy,
 LandedChange change_of(const std::vector<PathChange>& changes) {
   LandedChange change;
   for (const PathChange& one : changes) {
-    if (one.before) change.before.emplace(one.path, *one.before);
-    if (one.after) change.after.emplace(one.path, *one.after);
+    if (one.before)
+      change.before.emplace(
+          one.path, TreeEntry{one.before->mode, one.stored_before.value_or(one.before->content)});
+    if (one.after)
+      change.after.emplace(
+          one.path, TreeEntry{one.after->mode, one.stored_after.value_or(one.after->content)});
   }
   change.patch = make_patch(change.before, change.after, 3, true);
   return change;

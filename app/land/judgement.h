@@ -28,7 +28,7 @@ struct LandPlace {
 void judge_paths(const std::vector<FilePatch>& patches, const Policy& policy,
                  const LandPlace& place);
 
-/// The changes in other forms.
+/// The changes in other forms, with the bytes that the diff has.
 struct LandedChange {
   TouchedFiles before;
   TouchedFiles after;

@@ -22,6 +22,8 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
+#include "core/git/git_repository.h"
+#include "core/git/stored_bytes.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -102,6 +104,17 @@ std::int64_t nanoseconds_of(const std::string& timestamp) {
       .count();
 }
 
+bool has_diff(const fs::path& workspace, const DiffWritten& diff) {
+  const DiskFiles tree(open_folder(AT_FDCWD, workspace.native(), workspace));
+  const FoundRepository repository = find_repository(workspace);
+  if (!repository.handle) return is_applied(diff, tree, {});
+  const WorkTreeBytes bytes(*repository.handle, repository.toplevel);
+  const std::string prefix = prefix_in(repository.toplevel, workspace);
+  return is_applied(diff, tree, [&](const std::string& path, const std::string& content) {
+    return bytes.to_git(prefix + path, content);
+  });
+}
+
 /// Whether the tree is as the run found it, or as its diff leaves it.
 bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
   const std::string started = out.found().result.string_at("started");
@@ -110,10 +123,7 @@ bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOp
                                          own_outputs(out, inputs, options));
   if (changes.empty()) return true;
   const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
-  if (!diff || diff->files.empty() ||
-      !is_applied(*diff,
-                  DiskFiles(open_folder(AT_FDCWD, inputs.workspace.native(), inputs.workspace))))
-    return false;
+  if (!diff || diff->files.empty() || !has_diff(inputs.workspace, *diff)) return false;
   std::set<std::string> paths;
   for (const DiffedFile& file : diff->files) paths.insert({file.path, file.old_path});
   return std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {

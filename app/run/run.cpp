@@ -501,7 +501,7 @@ void Run::hand_over() {
   finish([this] { handover_->write_artifacts(); });
   finish([this] {
     if (result_.code == ExitCode::success && tree_ && tree_->diff())
-      apply_.apply(*tree_->diff(), out_.path(), result_);
+      apply_.apply(*tree_->diff(), workspace_->record(), out_.path(), result_);
   });
   own_tree_undo_.undo_if_failed(result_, record_);
   // The next run should only read the notes of a successful one.

@@ -13,6 +13,7 @@
 #include "core/git/git_repository.h"
 #include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/recover_tree.h"
+#include "core/workspace/start_state.h"
 
 namespace sortie {
 namespace {
@@ -32,6 +33,20 @@ std::string below_workspace(const std::string& path, const std::string& prefix) 
 PresentEntry read_in_workspace(int root, const std::string& path, const std::string& prefix) {
   if (prefix.starts_with(path + "/")) return {.kind = PresentEntry::Kind::folder};  // above it
   return read_present(root, below_workspace(path, prefix));
+}
+
+TreeConversion conversion_of(const StartState& start, const std::string& prefix,
+                             const std::set<std::string>& converted) {
+  return {.to_git =
+              [&start, prefix](const std::string& path, const std::string& content) {
+                return start.to_git(below_workspace(path, prefix), content);
+              },
+          .to_tree =
+              [&start, prefix](const std::string& path, const std::string& content) {
+                return start.to_tree(below_workspace(path, prefix), content);
+              },
+          .is_stored = [&converted](const std::string& path,
+                                    const std::string&) { return converted.contains(path); }};
 }
 
 }  // namespace
@@ -56,16 +71,18 @@ RunApply::RunApply(const RunOptions& options, const RunInputs& inputs) : inputs_
   if (!root_) throw path_error("--apply " + inputs.workspace.string(), errno);
 }
 
-void RunApply::apply(const Diff& diff, const std::filesystem::path& out, RunResult& result) {
+void RunApply::apply(const Diff& diff, const StartRecord& record, const std::filesystem::path& out,
+                     RunResult& result) {
   if (!root_) return;
   result.applied = false;
   const GitPlace place = find_git_place(inputs_.workspace);
   const std::string prefix =
       place.git_dir.empty() ? "" : prefix_in(place.toplevel, inputs_.workspace);
+  const StartState start(record, inputs_.workspace);
   const PlannedChanges planned = plan_changes(
       read_patches(diff.text),
       [&](const std::string& path) { return read_in_workspace(root_.get(), path, prefix); },
-      {.moved_ids = diff.moved_ids});
+      {.moved_ids = diff.moved_ids, .conversion = conversion_of(start, prefix, diff.converted)});
   if (!planned.conflicts.empty())
     throw Error("the workspace is not as the diff needs it (" + some_of(planned.conflicts) +
                     "); nothing was applied",

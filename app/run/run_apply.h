@@ -34,10 +34,12 @@ class RunApply {
   RunApply(const RunOptions& options, const RunInputs& inputs);
 
   /// Does nothing without --apply.
+  /// @param record  of the run's start
   /// @param out     --out, absolute
   /// @param result  gets `applied` and the paths
   /// @throws Error  conflict: a touched path has changed meanwhile; environment. Nothing is changed
-  void apply(const Diff& diff, const std::filesystem::path& out, RunResult& result);
+  void apply(const Diff& diff, const StartRecord& record, const std::filesystem::path& out,
+             RunResult& result);
   /// Takes the changes back. A path that is not as it was is a warning.
   void undo(RunResult& result);
   /// After result.json: the changes stay. Can't fail: the next start on this tree does it otherwise.

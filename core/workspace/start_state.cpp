@@ -9,6 +9,7 @@
 #include "core/files/file_name.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
+#include "core/git/stored_bytes.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/start_record.h"
 
@@ -161,39 +162,25 @@ void StartState::prepare_attributes(const std::string& path) const {
 std::string StartState::filter(const std::string& path) const {
   if (!has_repository_) return "";
   prepare_attributes(path);
-  const char* value = nullptr;
-  check_git(git_attr_get(&value, repository_.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX,
-                         in_repository(path).c_str(), "filter"),
-            "attributes: " + path_text(path));
-  return git_attr_value(value) == GIT_ATTR_VALUE_STRING ? value : "";
+  return attribute_value(*repository_, in_repository(path), "filter");
 }
 
 std::string StartState::to_git(const std::string& path, const std::string& content) const {
-  return converted(path, content, GIT_FILTER_TO_ODB);
+  if (!has_repository_) return content;
+  prepare_attributes(path);
+  return stored_bytes(*repository_, in_repository(path), content);
 }
 
 std::string StartState::to_tree(const std::string& path, const std::string& content) const {
-  return converted(path, content, GIT_FILTER_TO_WORKTREE);
-}
-
-/// libgit2 has these filters built in, and no others are registered.
-std::string StartState::converted(const std::string& path, const std::string& content,
-                                  git_filter_mode_t direction) const {
   if (!has_repository_) return content;
   prepare_attributes(path);
-  const std::string step = "line ends: " + path_text(path);
-  GitFilters filters;
-  check_git(git_filter_list_load(GitOut(filters), repository_.get(), nullptr,
-                                 in_repository(path).c_str(), direction, GIT_FILTER_ALLOW_UNSAFE),
-            step);
-  if (!filters) return content;
-  git_buf made = GIT_BUF_INIT;
-  const int result =
-      git_filter_list_apply_to_buffer(&made, filters.get(), content.data(), content.size());
-  std::string text = result < 0 ? "" : std::string(made.ptr, made.size);
-  git_buf_dispose(&made);
-  check_git(result, step);
-  return text;
+  return tree_bytes(*repository_, in_repository(path), content);
+}
+
+bool StartState::converts_text(const std::string& path) const {
+  if (!has_repository_) return false;
+  prepare_attributes(path);
+  return sortie::converts_text(*repository_, in_repository(path));
 }
 
 bool StartState::lfs(const std::string& path) const { return filter(path) == "lfs"; }

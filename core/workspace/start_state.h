@@ -38,10 +38,12 @@ class StartState {
   /// Whether `filter=lfs` applies: then git stores other bytes than the working tree.
   bool lfs(const std::string& path) const;
   /// The bytes that git stores for the content of a regular file, by the rules of the start for line
-  /// ends and `ident`. No filter that runs a program is applied.
+  /// ends, `ident` and encodings. No filter that runs a program is applied.
   std::string to_git(const std::string& path, const std::string& content) const;
   /// The bytes that git writes to the working tree for stored ones.
   std::string to_tree(const std::string& path, const std::string& content) const;
+  /// Whether more than the line ends of a file may be converted.
+  bool converts_text(const std::string& path) const;
   /// The path's attribute `filter`: "lfs"; "" for none.
   std::string filter(const std::string& path) const;
   /// The submodule that the path is or is in, or "".
@@ -75,8 +77,6 @@ class StartState {
   };
   git_index* index() const;
   void prepare_attributes(const std::string& path) const;
-  std::string converted(const std::string& path, const std::string& content,
-                        git_filter_mode_t direction) const;
   void do_without_index(const std::string& problem) const;
   void add_rules(const std::string& path, const char* name) const;
   std::optional<std::string> rules_at_start(const std::filesystem::path& folder,

@@ -23,6 +23,9 @@ struct PathChange {
   std::optional<TreeEntry> before;  ///< what is there now
   std::optional<TreeEntry> after;   ///< nothing: it is removed
   struct stat status {};            ///< of `before` on disk; all zero if it was not read from there
+  /// What git stores for them, if the diff has that, and the tree other bytes.
+  std::optional<std::string> stored_before{};
+  std::optional<std::string> stored_after{};
 };
 
 /// The changes that a diff makes to a tree, and what stands against it.
@@ -34,6 +37,15 @@ struct PlannedChanges {
 /// Reads what is at a path of the tree.
 using ReadPresent = std::function<PresentEntry(const std::string& path)>;
 
+/// How the files of a working tree differ from what git stores for them (stored_bytes.h).
+struct TreeConversion {
+  using Convert = std::function<std::string(const std::string& path, const std::string& content)>;
+  Convert to_git{};
+  Convert to_tree{};
+  /// Whether the new content of a path in the diff is what git stores, and not that of a tree.
+  std::function<bool(const std::string& path, const std::string& content)> is_stored{};
+};
+
 struct PlanOptions {
   /// The blob ids of files that the diff only moves, by their old path: their content is compared,
   /// too. Files that are not in it may have any content.
@@ -41,6 +53,8 @@ struct PlanOptions {
   /// The content that a file had when the diff was made, by its blob id: then files that have
   /// changed meanwhile are merged (three-way). Not set: they are conflicts.
   BaseContent base{};
+  /// Of a working tree; not set: the tree has what git stores.
+  std::optional<TreeConversion> conversion{};
   CancelCheck check_cancel{};
 };
 
@@ -57,7 +71,10 @@ class ChangePlan {
   /// What is at the path now, read once. Valid until the next call.
   const PresentEntry& at(const std::string& path);
   void remove(const std::string& path);
-  void make(const std::string& path, TreeEntry entry);
+  /// @param stored  what git stores for its content, if the diff has that
+  void make(const std::string& path, TreeEntry entry, std::optional<std::string> stored = {});
+  /// The content that git stores for what is at the path now, if the diff has that.
+  void was_stored_as(const std::string& path, std::string content);
   void conflict(const std::string& path, const std::string& why);
   /// The whole plan; the object is used up.
   PlannedChanges finish();
@@ -69,6 +86,8 @@ class ChangePlan {
   std::map<std::string, PresentEntry> read_;
   std::map<std::string, std::optional<TreeEntry>> after_;  ///< nothing: removed
   std::set<std::string> removed_;                          ///< paths whose old file may go
+  std::map<std::string, std::string> stored_before_;
+  std::map<std::string, std::string> stored_after_;
   std::map<std::string, std::string> conflicts_;
 };
 

@@ -135,6 +135,9 @@ struct Diff {
   std::vector<std::string> already;
   /// Paths whose line ends git changes: what the diff makes has other bytes than the run's file.
   std::vector<std::string> line_ends;
+  /// Paths, as in the text, whose new content in the diff is what git stores and writes to the
+  /// working tree in another form: with other line ends, `ident`, another encoding.
+  std::set<std::string> converted;
   std::vector<std::string> lfs;            ///< files of git-lfs, with DiffOptions::lfs
   std::vector<std::string> outward_links;  ///< "PATH -> TARGET" of new links out of the tree
   /// New files that contain the absolute path of the workspace.

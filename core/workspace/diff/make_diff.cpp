@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/git/git_repository.h"
+#include "core/git/stored_bytes.h"
 #include "core/workspace/diff/diff_selection.h"
 #include "core/workspace/diff/patch_check.h"
 #include "core/workspace/diff/patch_text.h"
@@ -31,10 +32,11 @@ std::optional<TreeEntry> converted_head(const Change& change, const StartState& 
   return stored;
 }
 
-/// Whether the file is as git checks it out from HEAD: with other line ends.
+/// Whether the file is as git checks it out from HEAD: with other line ends, say.
 bool is_checked_out(const Change& change, const StartState& start) {
   const auto stored = converted_head(change, start);
-  return stored && start.to_tree(change.path, stored->content) == change.before->content;
+  return stored &&
+         same_but_ids(start.to_tree(change.path, stored->content), change.before->content);
 }
 
 /// A tree that a diff may apply to, besides the files that the diff is about.
@@ -105,6 +107,27 @@ struct Sides {
   TouchedFiles in_tree{};
 };
 
+/// The bytes of the working tree can't stand in a diff for `git apply` if git converts more than
+/// line ends: both sides are what git stores then.
+void convert_text(Change& change, Sides& sides, const StartState& start,
+                  std::vector<std::string>& line_ends) {
+  if (!start.converts_text(change.path)) return;
+  const auto store = [&](std::optional<TreeEntry>& side) {
+    if (!is_file(side)) return;
+    std::string stored = start.to_git(change.path, side->content);
+    const bool is_after = &side == &change.after;
+    if (is_after) {
+      std::string in_tree = start.to_tree(change.path, stored);
+      if (!same_but_ids(in_tree, side->content)) line_ends.push_back(change.path);
+      sides.in_tree.emplace(start.prefix() + change.path,
+                            TreeEntry{side->mode, std::move(in_tree)});
+    }
+    side->content = std::move(stored);
+  };
+  store(change.before);
+  store(change.after);
+}
+
 /// Against HEAD, both sides are what git stores: what `git apply --index` compares with. Line ends
 /// that git would not restore in the working tree stay as they are, unless the start had others than
 /// HEAD, too.
@@ -118,8 +141,8 @@ void convert(Change& change, Sides& sides, const StartState& start,
   std::string made = start.to_git(change.path, content);
   if (made == content && !was_converted) return;
   std::string in_tree = start.to_tree(change.path, made);
-  const bool differs = in_tree != content;
-  if (differs && !was_converted) return;
+  const bool differs = !same_but_ids(in_tree, content);
+  if (differs && !was_converted && !start.converts_text(change.path)) return;
   if (differs) line_ends.push_back(change.path);
   content = std::move(made);
   sides.in_tree.emplace(start.prefix() + change.path,
@@ -163,7 +186,10 @@ Sides take_sides(std::vector<Change>& changes, const StartState& start, DiffBase
   Sides sides;
   for (Change& change : changes) {
     if (check_cancel) check_cancel();
-    if (base == DiffBase::head) convert(change, sides, start, line_ends);
+    if (base == DiffBase::head)
+      convert(change, sides, start, line_ends);
+    else
+      convert_text(change, sides, start, line_ends);
     const auto put = [&](TouchedFiles& side, std::optional<TreeEntry> entry) {
       if (entry) side.emplace(start.prefix() + change.path, std::move(*entry));
     };
@@ -277,6 +303,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   for (const DiffFile& file : patch.files)
     if (!file.old_path.empty())
       diff.moved_ids[file.old_path] = id_text(blob_id(sides.before.at(file.old_path).content));
+  for (const auto& [path, entry] : sides.in_tree) diff.converted.insert(path);
   diff.prefix = start.prefix();
   if (!options.draft) add_sides(patch.files, sides, start, options.check_cancel);
   diff.files = without_prefix(std::move(patch.files), start.prefix());

@@ -55,7 +55,8 @@ Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const Touch
   if (wanted == after.end()) throw Error(name + ": the diff leaves it behind");
   if (wanted->second.mode != (patch.moves_only() ? old->mode : header.new_mode))
     throw Error(name + ": another mode");
-  if (!patch_gives(patch, old->content, wanted->second.content)) throw Error(name + ": other bytes");
+  if (!patch_gives(patch, old->content, wanted->second.content))
+    throw Error(name + ": other bytes");
   effect.makes = header.new_path;
   return effect;
 }

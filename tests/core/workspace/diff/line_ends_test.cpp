@@ -1,6 +1,8 @@
 // Line ends that git converts between working tree and objects, each row against the real git.
 #include <boost/test/unit_test.hpp>
 
+#include "core/git/stored_bytes.h"
+#include "core/git/working_tree_encoding.h"
 #include "core/workspace/diff/diff.h"
 #include "tests/core/workspace/changed_copy.h"
 #include "tests/support/git_repository.h"
@@ -22,6 +24,8 @@ struct Row {
   std::string base = "head";
 };
 
+std::string utf16(const std::string& text) { return encoded_file("UTF-16", text).value(); }
+
 const Row kRows[] = {
     {"eol=crlf", "*.txt eol=crlf\n", "", "1\r\n2\r\n3\r\n", "1\r\nx\r\n3\r\n"},
     {"a new file", "*.txt eol=crlf\n", "", "", "1\r\n2\r\n"},
@@ -31,6 +35,18 @@ const Row kRows[] = {
     {"a line that has another end", "*.txt eol=crlf\n", "", "1\r\n2\r\n", "1\r\nx\n2\r\n", false},
     {"all lines with another end", "*.txt eol=crlf\n", "", "1\r\n2\r\n", "1\nx\n", false},
     {"binary with eol", "*.txt eol=crlf -text\n", "", "1\r\n2\r\n", "1\r\nx\r\n"},
+    {"ident", "*.txt ident\n", "", "$Id$\n1\n2\n", "$Id: ffff $\n1\nx\n"},
+    {"the ident of another system", "*.txt ident\n", "", "$Id: a,v 1.1 $\n1\n",
+     "$Id: a,v 1.1 $\nx\n"},
+    {"UTF-16", "*.txt working-tree-encoding=UTF-16\n", "", utf16("1\n\xc3\xa4\n"),
+     utf16("1\n\xe2\x82\xac\n")},
+    {"UTF-16LE with eol", "*.txt text working-tree-encoding=UTF-16LE eol=crlf\n", "",
+     utf16("1\r\n2\r\n").substr(2), utf16("1\r\nx\r\n").substr(2)},
+    {"a new file in UTF-16", "*.txt working-tree-encoding=UTF-16\n", "", "", utf16("new\n")},
+    {"another encoding", "*.txt working-tree-encoding=ISO-8859-1\n", "", "\xe4\n2\n",
+     "\xe4\nx\xf6\n"},
+    {"the encoding that git stores", "*.txt working-tree-encoding=utf8\n", "", "\xc3\xa4\n2\n",
+     "\xc3\xa4\nx\n"},
     {"no attribute", "", "", "1\r\n2\r\n", "1\r\nx\n2\r\n"},
 };
 
@@ -78,7 +94,7 @@ BOOST_AUTO_TEST_CASE(git_takes_the_diff_into_index_and_tree_and_makes_what_it_wo
       BOOST_TEST(said.status == 0, said.output);
       BOOST_TEST(test::git(root, {"write-tree"}) == wanted);
       if (row.gives_same_bytes)
-        BOOST_TEST(read_file(root / "a.txt") == read_file(run.tree() / "a.txt"));
+        BOOST_TEST(same_but_ids(read_file(root / "a.txt"), read_file(run.tree() / "a.txt")));
     }
   }
 }
@@ -102,6 +118,41 @@ BOOST_AUTO_TEST_CASE(against_the_start_the_diff_has_the_bytes_of_the_tree) {
   const auto said = test::run_program({"git", "apply", "../changes.diff"}, run.bench.root);
   BOOST_TEST(said.status == 0, said.output);
   BOOST_TEST(read_file(run.bench.root / "a.txt") == "1\r\nx\r\n");
+}
+
+/// git reads a file as it would store it before it applies a diff.
+BOOST_AUTO_TEST_CASE(against_the_start_text_that_git_converts_is_as_git_stores_it) {
+  const struct {
+    const char* attributes;
+    std::string content;
+    std::string changed;
+  } rows[] = {{"ident", "$Id$\n1\n", "$Id$\nx\n"},
+              {"working-tree-encoding=UTF-16", utf16("1\n2\n"), utf16("1\nx\n")}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.attributes) {
+      test::ChangedCopy run;
+      const fs::path root = run.bench.root;
+      test::make_repository(root);
+      run.put({{".gitattributes", {0100644, std::string("*.txt ") + row.attributes + "\n"}},
+               {"a.txt", {0100644, row.content}},
+               {"b", {0100644, "b\n"}}});
+      test::commit_all(root);
+      fs::remove(root / "a.txt");
+      test::git(root, {"checkout", "-f", "--", "."});
+      test::put_file(root / "b", "not committed\n");
+      run.open();
+      run.change({{"a.txt", {0100644, row.changed}}, {"b", {0100644, "changed\n"}}});
+
+      const Diff diff = run.diff();
+
+      BOOST_TEST(diff.base == "start");
+      BOOST_TEST((diff.applies_to == Strings{"start"}));
+      test::put_file(run.bench.folder / "changes.diff", diff.text);
+      const auto said = test::run_program({"git", "apply", "../changes.diff"}, root);
+      BOOST_TEST(said.status == 0, said.output);
+      BOOST_TEST(same_but_ids(read_file(root / "a.txt"), row.changed));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
