@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/artifacts/run_mark.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
@@ -173,7 +174,8 @@ void OutputFolder::set_aside(bool keep) {
 /// changed (isolation none).
 void OutputFolder::undo_earlier() {
   const fs::path state = path_ / "state";
-  if (!has_own_tree(state)) return;
+  // Somebody else's, or a copy, says nothing of a tree that is here.
+  if (!has_own_tree(state) || !RunMark(state).is_own()) return;
   const UndoneTree undone = undo_own_tree(state);
   if (undone.failed.empty()) {
     undone_ = text_of(undone);

@@ -1,15 +1,16 @@
 #include "app/run/found_run.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "app/artifacts/run_mark.h"
 #include "app/inputs/run_key.h"
 #include "app/run/handover.h"
 #include "app/run/run_notes.h"
@@ -37,54 +38,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostMark = 1u << 20;
 constexpr std::uint64_t kMostDiff = 1u << 30;
 constexpr std::uint64_t kMostMessage = 64u << 20;
-constexpr int kMostWaitMs = 10'000;  ///< for the processes of a run that was killed
-constexpr const char* kMark = "key";
-constexpr const char* kKeeper = "keeper";
-
-/// Changes with each start of the machine; "" if unknown.
-std::string boot_id() {
-  return std::string(trimmed(read_bytes_file("/proc/sys/kernel/random/boot_id", 100).text));
-}
-
-/// When the process started, so that another one with its id is not taken for it; "" if it is gone.
-std::string process_start(int pid) {
-  const std::string stat = read_bytes_file("/proc/" + std::to_string(pid) + "/stat", 4096).text;
-  std::size_t at = stat.rfind(')');
-  if (at == std::string::npos) return "";
-  if (stat.substr(at, 4).find('Z') != std::string::npos) return "";
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-  return at == std::string::npos ? "" : stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
-}
-
-Json read_mark(const fs::path& out) {
-  const TextFile file = read_bytes_file(out / "state" / kMark, kMostMark);
-  try {
-    return file.problem.empty() ? parse_json(file.text) : Json();
-  } catch (const JsonError&) {
-    return {};
-  }
-}
-
-/// Waits until the processes of the run that left the folder are gone: they could still write.
-/// @throws Error  ExitCode::busy
-void wait_for_processes(const fs::path& out) {
-  const Json mark = read_mark(out);
-  const auto pid = static_cast<int>(mark.integer_at(kKeeper));
-  if (pid <= 0 || process_start(pid) != mark.string_at("keeper_start")) return;
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process || process_start(pid) != mark.string_at("keeper_start")) return;
-  pollfd wait{process.get(), POLLIN, 0};
-  int ready = 0;
-  do ready = ::poll(&wait, 1, kMostWaitMs);
-  while (ready < 0 && errno == EINTR);
-  if (ready == 0)
-    throw Error(out.string() + ": process " + std::to_string(pid) +
-                    " of the run that was killed is still using this folder",
-                ExitCode::busy);
-}
 
 /// The paths that runs write outside of --out.
 std::vector<fs::path> own_outputs(const OutputFolder& out, const RunInputs& inputs,
@@ -154,10 +109,40 @@ void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptio
 }
 
 /// Whether the state of the run is here and whole. After a power loss it may be neither.
-bool has_state(const OutputFolder& out) {
+bool has_state(const OutputFolder& out, const RunMark& mark) {
   std::error_code error;
-  return fs::exists(out.path() / "state/began", error) &&
-         read_mark(out.path()).string_at("boot") == boot_id();
+  return fs::exists(out.path() / "state/began", error) && mark.is_whole();
+}
+
+/// Whether the run may have come with the folder that it is to work on, with any outcome or history:
+/// --out lies in it, and the transcript is not the file that the run wrote.
+bool came_with_folder(const OutputFolder& out, const RunInputs& inputs, const GitInfo& git) {
+  const bool inside = path_below(out.path(), inputs.workspace) ||
+                      (!git.toplevel.empty() && path_below(out.path(), git.toplevel));
+  if (!inside) return false;
+  const fs::path transcript = out.path() / kTranscriptName;
+  if (beginning_of(transcript) != Beginning::record) return true;
+  std::string seal;
+  each_record_line(transcript, [&](std::string_view line) {
+    seal = parse_record(line).data.string_at("seal");
+    return false;
+  });
+  return seal.empty() || seal != transcript_seal(out.path());
+}
+
+/// Whether the run is this one on another commit, or by another version of sortie: its base has moved
+/// on, and it can never be gone on with.
+bool has_moved_on(const RunStart& start, Json key_parts) {
+  key_parts.set("head", start.workspace.base_commit);
+  key_parts.set("version", start.sortie);
+  return run_key(key_parts) == start.run_key;
+}
+
+std::string moved_on_text(const RunStart& start, const Json& now) {
+  Json before = now;
+  before.set("head", start.workspace.base_commit);
+  before.set("version", start.sortie);
+  return differing_parts(before, now) + " differs";
 }
 
 }  // namespace
@@ -169,26 +154,33 @@ bool can_go_on(ExitCode code, bool worked) noexcept {
 }
 
 Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
-                         const RunOptions& options, const GitInfo& git, const Json& key_parts) {
+                         const RunOptions& options, const GitInfo& git, const Json& key_parts,
+                         std::vector<std::string>& warnings) {
   const FoundOutput& found = out.found();
-  if (options.fresh) {
-    wait_for_processes(out.path());
-    return found.has_run ? Previous::discarded : Previous::nothing;
-  }
+  const RunMark mark(out.path() / "state");
+  if (found.has_run) mark.wait_for_processes(out.path());
+  if (options.fresh) return found.has_run ? Previous::discarded : Previous::nothing;
   if (!found.has_run) return Previous::nothing;
-  wait_for_processes(out.path());
-  // Whoever brought the folder may have brought a run in it, with any outcome. With a commit the run key
-  // has its id, which nothing in that commit can know.
-  if (git.head_commit.empty() && path_below(out.path(), inputs.workspace)) return Previous::kept;
   Json result = found.result;
   std::string status = found.status;
   std::string key = result.string_at("run_key");
   const fs::path transcript = out.path() / kTranscriptName;
-  if (status.empty() || status == "running") {
-    // Killed before its first record: nothing was done.
-    if (beginning_of(transcript) != Beginning::record) return Previous::discarded;
+  const bool recorded = beginning_of(transcript) == Beginning::record;
+  const bool killed = status.empty() || status == "running";
+  // Killed before its first record: nothing was done.
+  if (killed && !recorded) return Previous::discarded;
+  if (came_with_folder(out, inputs, git)) {
+    warnings.push_back(
+        "the run in --out " + out.path().string() +
+        " is not believed, and was moved to OUT.prev: it lies inside of the workspace, and was not "
+        "made there; an --out elsewhere may be brought");
+    return Previous::kept;
+  }
+  std::optional<RunStart> start;
+  if (killed) {
     const RunHistory history = read_run_history(transcript);
-    key = history.starts.front().run_key;
+    start = history.starts.front();
+    key = start->run_key;
     status = "running";
     if (history.end) {
       result = result_of_record(history.end->result, history.last_digest);
@@ -197,24 +189,28 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
     }
   }
   const bool ended = status != "running";
-  const bool recorded = beginning_of(transcript) == Beginning::record;
   const bool same_key = key == run_key(key_parts);
   const std::int64_t code = result.integer_at("exit_code", -1);
-  if (ended && (!can_go_on(static_cast<ExitCode>(code), true) || !recorded || !has_state(out))) {
+  if (ended &&
+      (!can_go_on(static_cast<ExitCode>(code), true) || !recorded || !has_state(out, mark))) {
     const bool returned =
         same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
     return returned ? Previous::returned : Previous::kept;
   }
   if (!same_key && ended) return Previous::kept;
+  if (!same_key && has_moved_on(*start, key_parts)) {
+    warnings.push_back("an unfinished run was moved to OUT.prev, and the work begins anew: " +
+                       moved_on_text(*start, key_parts));
+    return Previous::kept;
+  }
   if (!same_key) {
-    const Json mark = read_mark(out.path());
-    const std::string what =
-        mark["parts"].is_object() ? differing_parts(mark["parts"], key_parts) : "";
+    const Json& before = mark.key_parts();
+    const std::string what = before.is_object() ? differing_parts(before, key_parts) : "";
     refuse(out,
            "of another key: " + (what.empty() ? "its task, policy or model" : what) + " differs");
   }
   // What it did is lost; the transcript is kept.
-  if (!has_state(out)) return Previous::kept;
+  if (!has_state(out, mark)) return Previous::kept;
   // The base of a conflict has changed by its nature: it begins anew.
   if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
   const bool in_own_tree = has_own_tree(out.path() / "state");
@@ -223,14 +219,6 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   // The user's own tree holds the run's work, and has changed by it.
   if (!in_own_tree) check_base(out, inputs, options);
   return Previous::resumed;
-}
-
-void write_run_mark(const fs::path& state, const Json& key_parts, int keeper) {
-  const Json mark = Json::object({{"parts", key_parts},
-                                  {"boot", boot_id()},
-                                  {kKeeper, keeper},
-                                  {"keeper_start", process_start(keeper)}});
-  write_file(state / kMark, write_json(mark) + "\n", 0600);
 }
 
 ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "app/artifacts/output_folder.h"
 #include "app/inputs/options.h"
@@ -16,19 +17,16 @@ bool can_go_on(ExitCode code, bool worked) noexcept;
 
 /// What to do with the run that is found in --out.
 /// @param key_parts  run_key_parts() of this command
+/// @param warnings   gets what the user should know of it
 /// @throws Error  usage: it is unfinished, and of another key or another base; integrity: its
 ///                transcript was changed
 Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
-                         const RunOptions& options, const GitInfo& git, const Json& key_parts);
+                         const RunOptions& options, const GitInfo& git, const Json& key_parts,
+                         std::vector<std::string>& warnings);
 
 /// Hands over the outcome of the finished run in --out once more: files, message or events, exit
 /// code; result.json says "cached".
 ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
                           const RunOptions& options, const OutputStyle& style);
-
-/// Writes what a later command needs to judge this run, and to know that it is over.
-/// @param state   the folder of the run's state
-/// @param keeper  id of the process that all of the run's processes die with
-void write_run_mark(const std::filesystem::path& state, const Json& key_parts, int keeper);
 
 }  // namespace sortie

@@ -8,6 +8,7 @@
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/output_folder.h"
+#include "app/artifacts/run_mark.h"
 #include "app/confinement/egress.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_inputs.h"
@@ -206,7 +207,7 @@ void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state
   protect_linked(*workspace_, files, result_.warnings);
   confinement_ = confine_run(inputs_, out_.path(), state, *workspace_, std::move(files), namespaces,
                              no_namespaces, secrets_.for_commands());
-  write_run_mark(state, key_parts_, confinement_->keeper().pid());
+  RunMark::write(state, key_parts_, confinement_->keeper().pid());
   result_.layers = confinement_->layers_json();
   outputs_ = std::make_unique<SavedOutputs>(
       confinement_->outputs(), std::min<std::uint64_t>(kMostOutputs, inputs_.policy.limits.disk));
@@ -264,6 +265,7 @@ void Run::make_acceptance(Confinement& confinement) {
 /// Emits the first event, and prints what the operator must know.
 void Run::announce_start() {
   RunStart start = describe_start(inputs_, result_, git_, *workspace_, *confinement_);
+  start.seal = transcript_seal(out_.path());
   const auto& earlier = record_.earlier();
   if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
   record_.events().on({earlier ? earlier->used.turns : 0, std::move(start)});
@@ -545,7 +547,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   Json key_parts = run_key_parts(inputs, git.head_commit);
   const HeldSignals held_signals;  // before anything is written
   OutputFolder out(resolved.out);
-  const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts);
+  const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings);
   out.take(previous);
   if (previous == Previous::returned) return return_found_run(out, inputs, resolved, style);
   return Run(std::move(inputs), resolved, style, std::move(git), std::move(key_parts), out,

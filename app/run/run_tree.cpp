@@ -62,9 +62,19 @@ std::vector<std::string> RunTree::touched_paths() {
 }
 
 void RunTree::begin_work() {
+  if (parts_.record.earlier()) remove_unfinished_writes();
   touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
   call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
                         parts_.redactor);
+}
+
+/// Removes what a patch left beside its files when it was killed: new files that are not written
+/// wholly, and old ones that were replaced.
+void RunTree::remove_unfinished_writes() {
+  for (const ChangedPath& changed : changed_paths())
+    if (changed.kind == ChangedPath::Kind::added &&
+        is_temporary_name(std::filesystem::path(changed.path).filename().native()))
+      parts_.view.remove(changed.path);
 }
 
 std::vector<FileChange> RunTree::file_changes(const std::vector<std::string>& touched,

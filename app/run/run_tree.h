@@ -30,7 +30,7 @@ class RunTree : public WorkSoFar {
   struct Parts {
     const RunInputs& inputs;
     const Workspace& workspace;
-    const DiskFiles& view;  ///< as commands see it
+    DiskFiles& view;  ///< as commands see it
     const Budget& budget;
     const Clock& clock;
     const Signals& signals;
@@ -84,6 +84,7 @@ class RunTree : public WorkSoFar {
   [[noreturn]] void end_by_time(const std::string& doing);
 
  private:
+  void remove_unfinished_writes();
   void end_if_over(const char* doing);
   void make(const CancelCheck& check_cancel, bool renames);
   std::vector<std::string> undiffed_paths();

@@ -79,6 +79,9 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
                                 "(`functions`, `output_schema`) that the task names"),
       F::or_null<&O::resumed_from>("resumed_from", "text_or_null",
                                    ": the number of the record before, where the run goes on"),
+      F::if_set<&O::seal>(
+          "seal", "text",
+          "(number and birth time of the transcript's file: a run inside of the workspace that came with it has another)"),
       F::if_set<&O::warnings>("warnings", "list",
                               "about what the policy allows at the operator's own risk"),
   };

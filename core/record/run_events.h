@@ -55,9 +55,10 @@ struct RunStart {
   WorkspaceStart workspace;
   Json model;  ///< {"provider","name",…}
   SandboxStart sandbox;
-  Json budget;  ///< to_json(TaskBudget), core/agent/budget.h
+  Json budget;        ///< to_json(TaskBudget), core/agent/budget.h
   Json task_files{};  ///< object: what the task names besides prompts: "functions", "output_schema"
   std::string resumed_from{};
+  std::string seal{};  ///< what the kernel knows of the transcript's file: a copy of it has another
   std::vector<std::string> warnings{};  ///< risky permissions of the policy
 };
 

@@ -294,23 +294,152 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_returned_while_its_tree_is_known) {
   BOOST_TEST(parse_json(read_file(run.path("out.prev/result.json"))).string_at("run_id") == id);
 }
 
-BOOST_AUTO_TEST_CASE(a_run_that_came_with_a_folder_without_commit_is_not_believed) {
-  for (const bool inside : {true, false}) {
-    BOOST_TEST_CONTEXT("inside: " << inside) {
-      RunFolder folder;
-      folder.write("work/a.txt", "a\n");
-      folder.write_task(
-          CassetteWriter().shell({"sh", "-c", "echo one >> a.txt"}).next().message("done"),
-          "policy: auto\n");
-      const fs::path out = inside ? folder.workspace() / "out" : folder.out();
-      const std::vector<std::string> flags = {"--out", out.string(), "--reuse", "success"};
-      BOOST_TEST_REQUIRE(run_program(folder.plain_start(flags)).status == 0);
+BOOST_AUTO_TEST_CASE(a_run_that_came_with_its_workspace_is_not_believed) {
+  const struct {
+    const char* what;
+    const char* out;
+    bool commit;  ///< the folder brings its .git too, so that the run key can be known
+    bool killed;
+    bool brought;  ///< unpacked from elsewhere, with the run in it
+    bool believed;
+  } rows[] = {
+      {"inside, made here", "work/out", true, false, false, true},
+      {"inside, made here, without git", "work/out", false, false, false, true},
+      {"a planted success", "work/out", true, false, true, false},
+      {"a planted success without git", "work/out", false, false, true, false},
+      {"a planted run that goes on", "work/out", true, true, true, false},
+      {"elsewhere, brought by the user", "out", true, false, true, true},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.what) {
+      const RunFolder run;
+      run.write("work/a.txt", "a\n");
+      run.write("work/sub/b.txt", "b\n");
+      if (row.commit) run.commit_workspace();
+      run.write_task(CassetteWriter()
+                         .shell({"sh", "-c",
+                                 row.killed ? "echo one >> a.txt; touch here; exec sleep 1000"
+                                            : "echo one >> a.txt"})
+                         .next()
+                         .message("done"),
+                     "policy: auto\n");
+      const fs::path out = run.path(row.out);
+      ProgramStart start = run.plain_start({"--out", out.string(), "--reuse", "success"});
+      if (row.killed) {
+        Program program(start);
+        BOOST_REQUIRE(wait_until([&] {
+          std::error_code error;
+          return fs::exists(out / "state/upper/here", error) ||
+                 fs::exists(out / "state/tree/here", error);
+        }));
+        program.signal(SIGKILL);
+        program.finish();
+      } else {
+        BOOST_TEST_REQUIRE(run_program(start).status == 0);
+      }
+      if (row.brought) {
+        // As an archive is unpacked: all that a file can say of itself is kept.
+        const std::string all =
+            "cd '" + run.path("").string() +
+            "' && tar -cf all.tar work out* 2>/dev/null; rm -rf work out && tar -xpf all.tar";
+        BOOST_REQUIRE(std::system(all.c_str()) == 0);
+      }
+      if (row.killed)
+        run.write_task(CassetteWriter().message("done"), "policy: auto\nexpect: {changes: any}\n");
 
-      const ProgramEnd end = run_program(folder.plain_start(flags));
+      const ProgramEnd end = run_program(start);
 
       BOOST_TEST(end.status == 0, end.errors);
-      BOOST_TEST(says(end, "(cached)") == !inside, end.errors);
-      BOOST_TEST(fs::exists(out.string() + ".prev") == inside);
+      BOOST_TEST(says(end, "(cached)") == row.believed, end.errors);
+      BOOST_TEST(says(end, "is not believed") == !row.believed, end.errors);
+      BOOST_TEST(!says(end, "resumed after"), end.errors);
+      BOOST_TEST(fs::exists(out.string() + ".prev") == !row.believed);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_planted_state_puts_nothing_back) {
+  const RunFolder run;
+  run.write("work/a.txt", "a\n");
+  run.commit_workspace();
+  run.write("task.yaml",
+            "version: 1\nprompt: Do it.\npolicy: auto\nworkspace: {path: work, isolation: none}\n"
+            "model: {provider: replay, cassette: cassette.jsonl}\n");
+  CassetteWriter()
+      .shell({"sh", "-c", "echo mine > a.txt; touch here; exec sleep 1000"})
+      .next()
+      .message("done")
+      .save(run.path("cassette.jsonl"));
+  {
+    Program program(run.plain_start());
+    BOOST_REQUIRE(wait_until([&] { return fs::exists(run.path("work/here")); }));
+    program.signal(SIGKILL);
+    program.finish();
+  }
+  run.write("work/a.txt", "of the victim\n");
+  const std::string copy = "cp -a '" + run.out().string() + "' '" + run.path("copy").string() + "'";
+  BOOST_REQUIRE(std::system(copy.c_str()) == 0);
+
+  const ProgramEnd end = run_program(
+      run.plain_start({"--out", run.path("copy").string(), "--fresh", "--max-turns", "0"}));
+
+  BOOST_TEST(read_file(run.path("work/a.txt")) == "of the victim\n", end.errors);
+  BOOST_TEST(fs::exists(run.path("work/here")));
+}
+
+BOOST_AUTO_TEST_CASE(a_nightly_run_that_was_killed_heals_itself_with_the_commit_of_the_next_night) {
+  const WaitingRun run;
+  run.kill_in_command();
+  run.write("work/b.txt", "of the day\n");
+  run.commit_workspace();
+  run.write_task(CassetteWriter().shell({"sh", "-c", "echo one >> a.txt"}).next().message("done"),
+                 "policy: auto\n");
+  const ProgramEnd other = run_program(run.plain_start());  // another task too
+  BOOST_TEST(other.status == 2, other.errors);
+  run.write_task(waiting_script(), "policy: auto\n");
+
+  Program program(run.plain_start());
+  BOOST_REQUIRE(wait_until(
+      [&] { return fs::exists(run.path("out.prev/transcript.jsonl")) && run.written_twice(); }));
+  program.signal(SIGTERM);
+  const ProgramEnd end = program.finish();
+
+  BOOST_TEST(end.status == 143, end.errors);
+  BOOST_TEST(says(end, "moved to OUT.prev, and the work begins anew: the HEAD commit ("),
+             end.errors);
+  BOOST_TEST(run.records("run.started").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_patch_left_unfinished_is_no_part_of_the_diff) {
+  const std::string left = ".sortie-0123456789abcdef.tmp";
+  const std::string users = ".sortie-fedcba9876543210.tmp";
+  for (const std::string isolation : {"overlay", "copy"}) {
+    BOOST_TEST_CONTEXT(isolation) {
+      const RunFolder run;
+      run.write("work/a.txt", "a\n");
+      run.write("work/b.txt", "b\n");
+      run.write("work/" + users, "mine\n");
+      run.commit_workspace();
+      run.write_task(waiting_script());
+      run.write("task.yaml",
+                "version: 1\nprompt: Do it.\npolicy: auto\nworkspace: {path: work, isolation: " +
+                    isolation + "}\nmodel: {provider: replay, cassette: cassette.jsonl}\n");
+      Program program(run.plain_start());
+      const fs::path tree = run.out() / (isolation == "overlay" ? "state/upper" : "state/tree");
+      BOOST_REQUIRE(wait_until([&] {
+        std::error_code error;
+        return fs::exists(tree / "a.txt", error) && read_file(tree / "a.txt") == "a\none\ntwo\n";
+      }));
+      program.signal(SIGKILL);
+      program.finish();
+      write_file(tree / left, "a\nhal");
+
+      const ProgramEnd end = run.run();
+
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+      const std::string diff = run.artifact("changes.diff");
+      BOOST_TEST(diff.find(".sortie-") == std::string::npos, diff);
+      BOOST_TEST(diff.find("+three\n") != std::string::npos, diff);
     }
   }
 }
