@@ -265,9 +265,7 @@ void Confinement::clean_copies() {
   }
 }
 
-bool Confinement::can_make_tree() const {
-  return keeper_->layers().namespaces && !profile_.mount.in_place;
-}
+bool Confinement::can_make_tree() const { return keeper_->layers().namespaces; }
 
 std::unique_ptr<MadePaths> Confinement::guard_tree(const MountPlan& plan, Fd root) {
   if (made_paths_ == nullptr) return nullptr;

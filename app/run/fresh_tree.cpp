@@ -15,6 +15,7 @@
 #include "core/workspace/diff/diff_effect.h"
 #include "core/workspace/diff/diff_scope.h"
 #include "core/workspace/overlay.h"
+#include "core/workspace/own_tree_beside.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -33,7 +34,7 @@ constexpr SearchReach kKeepReach = {.levels = 16, .entries = 300'000};
 fs::path next_folder(const MountPlan& plan) {
   static std::atomic<int> count = 0;
   const fs::path& own = plan.upper.empty() ? plan.source : plan.upper;
-  return own.parent_path() / ("fresh-" + std::to_string(++count));
+  return (plan.in_place ? plan.beside : own.parent_path()) / ("fresh-" + std::to_string(++count));
 }
 
 void make_folder(const fs::path& folder) {
@@ -60,22 +61,21 @@ bool may_be_overlay(const Workspace& run, const fs::path& folder) {
 }  // namespace
 
 FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
-    : parts_(parts), set_(std::move(set)) {
-  const MountPlan& plan = parts_.run.mount_plan();
-  if (plan.in_place || (plan.upper.empty() && plan.source.empty()))
-    throw Error(
-        "verify.in: fresh needs the state at the start beside the run's tree, and this run works in "
-        "place; write verify: {in: run}",
-        ExitCode::environment);
-  folder_ = next_folder(plan);
+    : parts_(parts),
+      own_(dynamic_cast<const OwnTreeWorkspace*>(&parts.run)),
+      set_(std::move(set)),
+      folder_(next_folder(parts.run.mount_plan())) {
   remove_tree(folder_);
   make_folder(folder_);
   try {
     find_kept();
     if (parts_.host.can_make_tree())
       mount();
+    else if (own_ != nullptr)
+      swap_own();
     else
       swap();
+    put_start();
     for (const std::string& path : kept_files_) copy_kept(path);
     restored_ = take_out(effect, parts_.task.restore, "verify.restore");
     write_effect(effect, *files_, changed_in(parts_.view));
@@ -88,6 +88,7 @@ FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
     workspace_.reset();
     parts_.host.drop_private_set(set_);
     swapped_.reset();
+    aside_.reset();
     remove_tree(folder_);
     throw;
   }
@@ -107,7 +108,12 @@ FreshTree::~FreshTree() {
   workspace_.reset();
   parts_.host.drop_private_set(set_);
   swapped_.reset();
+  aside_.reset();
   remove_tree(folder_);
+}
+
+void FreshTree::end() {
+  if (aside_) aside_->end();
 }
 
 /// An overlay on the user's own tree, where that works, even if the run has a copy of it.
@@ -121,8 +127,10 @@ void FreshTree::mount() {
 /// @throws Error  the tree can't be made
 bool FreshTree::mount_as(SetTree::Kind kind) {
   const bool is_overlay = kind == SetTree::Kind::overlay;
-  workspace_ = is_overlay ? make_overlay_beside(parts_.run, folder_)
-                          : make_copy_beside(parts_.run, folder_ / "tree");
+  workspace_ = own_ != nullptr ? make_beside_own_tree(
+                                     *own_, is_overlay ? Beside::overlay : Beside::copy, folder_)
+               : is_overlay ? make_overlay_beside(parts_.run, folder_)
+                            : make_copy_beside(parts_.run, folder_ / "tree");
   SetTree tree{.set = set_, .folder = folder_.filename().native(), .kind = kind};
   keep_folders();
   tree.keep = kept_folders_;
@@ -151,6 +159,24 @@ void FreshTree::swap() {
   parts_.host.clean_tree();
   files_ = std::make_unique<DiskFiles>(open_folder(AT_FDCWD, place.native(), place));
   kept_files_.insert(kept_files_.end(), kept_folders_.begin(), kept_folders_.end());
+}
+
+/// What is kept stays in it.
+void FreshTree::swap_own() {
+  std::vector<fs::path> kept(kept_folders_.begin(), kept_folders_.end());
+  kept.insert(kept.end(), kept_files_.begin(), kept_files_.end());
+  kept_files_.clear();
+  const fs::path& place = own_->list().root;
+  aside_.emplace(*own_, std::move(kept));
+  workspace_ = make_beside_own_tree(*own_, Beside::itself, folder_);
+  files_ = std::make_unique<DiskFiles>(open_folder(AT_FDCWD, place.native(), place));
+}
+
+/// The trees of the others show the start already.
+void FreshTree::put_start() {
+  if (own_ == nullptr || aside_) return;
+  const Fd root = open_beneath(files_->root(), ".", O_RDONLY | O_DIRECTORY);
+  put_start_in(*own_, root, {kept_folders_.begin(), kept_folders_.end()});
 }
 
 /// Sorts what the run has of verify.keep into folders and files. Links, also on the way, are none.

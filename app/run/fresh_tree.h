@@ -11,6 +11,7 @@
 #include "core/task/task.h"
 #include "core/workspace/copy.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/own_tree_aside.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {
@@ -19,7 +20,8 @@ namespace sortie {
 /// and exactly what a diff holds (verify.in: fresh).
 ///
 /// On an overlay nothing is copied. A copy takes the place of the run's copy where nothing can be
-/// mounted; then no other command may run meanwhile.
+/// mounted, and the user's own tree becomes the start for a time; then no other command may run
+/// meanwhile.
 class FreshTree {
  public:
   /// Everything in it outlives the object.
@@ -37,6 +39,10 @@ class FreshTree {
   FreshTree& operator=(const FreshTree&) = delete;
   ~FreshTree();
 
+  /// Puts the run's tree in its place again where nothing can be mounted; else at the end.
+  /// @throws Error  ExitCode::environment
+  void end();
+
   const Workspace& workspace() const { return *workspace_; }
   const DiskFiles& files() const { return *files_; }
   /// Guards protected names that did not exist; null where there is nothing to guard.
@@ -48,6 +54,8 @@ class FreshTree {
   void mount();
   bool mount_as(SetTree::Kind kind);
   void swap();
+  void swap_own();
+  void put_start();
   void find_kept();
   bool is_untouched(const std::string& path) const;
   void keep_folders();
@@ -56,12 +64,14 @@ class FreshTree {
   void guard();
 
   Parts parts_;
+  const OwnTreeWorkspace* own_;  ///< the run, if it works in the user's own tree; else null
   std::string set_;
   std::filesystem::path folder_;  ///< what it needs on disk; removed at the end
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<DiskFiles> files_;
   std::unique_ptr<MadePaths> made_;
   std::optional<SwappedTree> swapped_;
+  std::optional<OwnTreeAside> aside_;
   std::vector<std::string> kept_folders_;
   std::vector<std::string> kept_files_;
   std::vector<std::string> restored_;

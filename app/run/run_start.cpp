@@ -13,6 +13,7 @@
 #include "core/json/json.h"
 #include "core/task/functions.h"
 #include "core/task/task_loader.h"
+#include "core/workspace/diff/diff_scope.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace_options.h"
 #include "policies/file/policy_loader.h"
@@ -35,6 +36,18 @@ std::function<bool(const std::string&)> hidden_paths(const RunInputs& inputs) {
                                 .home = home ? home : "",
                                 .tracked = tracked_by_git(inputs.workspace)});
   return [rules](const std::string& path) { return rules->is_hidden(path); };
+}
+
+/// What a verification in a tree of its own shows as at the start, though git ignores it. What it
+/// takes from the run is not needed, where it sees that in layers of its own.
+std::function<bool(const std::string&)> ignored_to_keep(const RunInputs& inputs, bool namespaces) {
+  const TaskVerify& verify = inputs.task.verify;
+  if (verify.commands.empty() || verify.in != VerifyIn::fresh) return {};
+  const auto kept = std::make_shared<PathPatterns>(verify.keep, "verify.keep");
+  const auto restored = std::make_shared<PathPatterns>(verify.restore, "verify.restore");
+  return [kept, restored, namespaces](const std::string& path) {
+    return !namespaces || !kept->match(path) || restored->match(path);
+  };
 }
 
 /// The models with their limits and prices, and the table that those come from.
@@ -94,6 +107,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.protects = !inputs.policy.protect.empty();
   options.overlay_assumed = namespaces == Namespaces::assumed;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  options.keeps_ignored = ignored_to_keep(inputs, options.namespaces);
   if (!options.namespaces) options.hidden = hidden_paths(inputs);
   return open_workspace(options);
 }

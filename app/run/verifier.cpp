@@ -24,6 +24,8 @@ class VerificationPlace {
   /// @param again  the commands run a second time
   virtual Launcher& launcher(bool again) = 0;
   virtual ChangedState state() = 0;
+  /// The run's own tree is at its place again. @throws Error
+  virtual void end() {}
   /// Null for the run's own tree.
   virtual const FreshTree* fresh() const { return nullptr; }
   /// Whether a second time begins with the setup.
@@ -100,6 +102,7 @@ class FreshPlace : public VerificationPlace {
     if (MadePaths* made = tree_.made_paths()) made->undo();
     return run_.state_of(tree_.workspace(), tree_.files());
   }
+  void end() override { tree_.end(); }
   const FreshTree* fresh() const override { return &tree_; }
   bool needs_setup_again() const override { return false; }
 
@@ -282,6 +285,7 @@ VerificationResult Verifier::verify(VerificationPhase phase, int round, const Di
     if (place->fresh() == nullptr)
       for (const std::string& path : paths)
         if (!judged.contains(path)) made_.insert(path);
+    if (!result.passed || paths.empty()) place->end();
     if (!result.passed) return result;
     if (paths.empty()) {
       if (place->fresh() == nullptr) left_ = std::move(left);

@@ -26,6 +26,7 @@ struct MountPlan {
   std::filesystem::path source;              ///< bind and direct: the copy
   std::filesystem::path upper;               ///< overlay
   std::filesystem::path work;                ///< overlay; same file system as upper
+  std::filesystem::path beside;              ///< in_place: the folder for trees of verifications
   std::vector<std::filesystem::path> cover;  ///< folders shown empty and read-only: --out inside
                                              ///< the workspace, relative to it
 };

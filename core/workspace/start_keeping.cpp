@@ -152,8 +152,11 @@ class StartKeeping {
     } else if (S_ISREG(status.st_mode)) {
       if (status.st_nlink > 1)
         linked_[{{status.st_dev, status.st_ino}, status.st_nlink}].push_back(path);
-      if (listed != nullptr || !(above_ignored || is_ignored(path, path)))
+      made.is_ignored = listed == nullptr && (above_ignored || is_ignored(path, path));
+      if (!made.is_ignored)
         hold(parent, entry, listed, made);
+      else if (options_.keeps_ignored && options_.keeps_ignored(path))
+        hold_ignored(parent, entry, made);
     }
     list_.add(std::move(made));
   }
@@ -172,6 +175,27 @@ class StartKeeping {
     made.held = in_git ? StartEntry::Held::object : StartEntry::Held::kept;
     made.place = in_git ? id_text(listed->id) : std::to_string(next_++);
     if (!in_git) copy(parent, entry, made);
+  }
+
+  /// One that can't be read, is being written, or for which there is no room, is only missed once
+  /// the run changed it.
+  void hold_ignored(const Fd& parent, const NamedStatus& entry, StartEntry& made) {
+    const std::uint64_t bytes = stored_bytes(entry);
+    if (::faccessat(parent.get(), entry.name.c_str(), R_OK, AT_EACCESS) != 0) return;
+    if (!clones_ && ignored_bytes_ + bytes > options_.copy_limit) return;
+    made.place = std::to_string(next_++);
+    if (copy_file(parent, entry, made)) {
+      ignored_bytes_ += bytes;
+      made.held = StartEntry::Held::kept;
+    } else {
+      ::unlink((kept_ / made.place).c_str());
+      made.place.clear();
+    }
+  }
+
+  static std::uint64_t stored_bytes(const NamedStatus& entry) {
+    return std::min(static_cast<std::uint64_t>(entry.status.st_blocks) * 512,
+                    static_cast<std::uint64_t>(entry.status.st_size));
   }
 
   /// For a file whose times alone are new: reading it costs no space.
@@ -197,8 +221,7 @@ class StartKeeping {
   }
 
   void copy(const Fd& parent, const NamedStatus& entry, StartEntry& made) {
-    bytes_ += std::min<std::uint64_t>(static_cast<std::uint64_t>(entry.status.st_blocks) * 512,
-                                      made.stamp.size);
+    bytes_ += stored_bytes(entry);
     if (!clones_ && bytes_ > options_.copy_limit)
       throw Error("--isolation none: more than " + std::to_string(options_.copy_limit) +
                       " bytes of the workspace would have to be copied, reached at " +
@@ -206,22 +229,25 @@ class StartKeeping {
                       ": files that git does not have unchanged, and does not ignore; raise "
                       "workspace.copy_limit, or commit or ignore them",
                   ExitCode::environment);
+    if (!copy_file(parent, entry, made))
+      throw Error(path_text(made.path) + ": changed while the state at the start was kept",
+                  ExitCode::environment);
+  }
+
+  /// @return  false if somebody wrote to it meanwhile
+  bool copy_file(const Fd& parent, const NamedStatus& entry, const StartEntry& made) {
     const Fd source(
         ::openat(parent.get(), entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!source || ::fstat(source.get(), &status) != 0) throw keep_error(made.path);
-    if (!S_ISREG(status.st_mode))
-      throw Error(path_text(made.path) + ": changed while the state at the start was kept",
-                  ExitCode::environment);
+    if (!S_ISREG(status.st_mode)) return false;
     const Fd to(
         ::open((kept_ / made.place).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!to) throw keep_error(made.path);
     copy_content(source.get(), to.get(), status.st_size, made.path);
     struct stat after {};
     if (::fstat(source.get(), &after) != 0) throw keep_error(made.path);
-    if (!(stamp_of(after) == made.stamp))
-      throw Error(path_text(made.path) + ": changed while the state at the start was kept",
-                  ExitCode::environment);
+    return stamp_of(after) == made.stamp;
   }
 
   static std::string target_of(const Fd& parent, const std::string& name, const std::string& path) {
@@ -256,6 +282,7 @@ class StartKeeping {
   GitConversions conversions_;
   bool clones_ = false;
   std::uint64_t bytes_ = 0;
+  std::uint64_t ignored_bytes_ = 0;
   std::uint64_t next_ = 0;
   std::int64_t newest_ = 0;
   std::map<std::pair<std::pair<dev_t, ino_t>, nlink_t>, std::vector<std::string>> linked_;
@@ -278,13 +305,15 @@ std::string folder_mark(const fs::path& folder) {
 
 StartPlace start_place(const fs::path& state) { return {state / "in-place"}; }
 
-StartList load_start_list(const StartPlace& place) {
-  auto list = parse_start_list(read_file(place.list(), 4ull << 30));
+StartList load_start_list(const StartPlace& place) { return load_start_list(place, place.list()); }
+
+StartList load_start_list(const StartPlace& place, const fs::path& file) {
+  auto list = parse_start_list(read_file(file, 4ull << 30));
   const char* problem = !list ? ": the record of the state at the start is damaged"
                         : list->mark != folder_mark(place.folder)
                             ? ": the record of the state at the start was made in another folder"
                             : nullptr;
-  if (problem != nullptr) throw Error(path_text(place.list()) + problem, ExitCode::environment);
+  if (problem != nullptr) throw Error(path_text(file) + problem, ExitCode::environment);
   return std::move(*list);
 }
 

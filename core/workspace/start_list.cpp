@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 namespace sortie {
 namespace {
 
-constexpr std::string_view kListBegins = "sortie-start 1";
+constexpr std::string_view kListBegins = "sortie-start 2";
 
 /// Values, each terminated by a zero byte, which no path contains.
 class ValueWriter {
@@ -121,6 +121,7 @@ std::string start_list_text(const StartList& list) {
     out.number(entry.group);
     out.number(static_cast<int>(entry.held));
     out.put(entry.place);
+    out.number(static_cast<int>(entry.is_ignored));
   }
   return out.take();
 }
@@ -138,6 +139,7 @@ std::optional<StartList> parse_start_list(std::string_view text) {
   for (; count > 0 && !in.failed(); --count) {
     StartEntry entry;
     int held = 0;
+    int ignored = 0;
     entry.path = in.take();
     in.number(entry.stamp.mode);
     in.number(entry.stamp.size);
@@ -149,6 +151,8 @@ std::optional<StartList> parse_start_list(std::string_view text) {
     in.number(held);
     entry.held = static_cast<StartEntry::Held>(held);
     entry.place = in.take();
+    in.number(ignored);
+    entry.is_ignored = ignored != 0;
     list.add(std::move(entry));
   }
   if (in.failed()) return std::nullopt;

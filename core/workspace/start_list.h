@@ -16,7 +16,7 @@ namespace sortie {
 struct StartEntry {
   /// Where its content at the start can be read once the tree has another.
   enum class Held {
-    nowhere,  ///< ignored by git, or neither a file nor a link
+    nowhere,  ///< ignored by git and not kept, or neither a file nor a link
     kept,     ///< a copy in the folder of kept files; `place` is its name there
     object,   ///< in the repository; `place` is the blob's id, 40 hex digits
     link,     ///< `place` is the link's target
@@ -27,6 +27,7 @@ struct StartEntry {
   unsigned group = 0;
   Held held = Held::nowhere;
   std::string place{};
+  bool is_ignored = false;  ///< by git; only of regular files
   bool operator==(const StartEntry&) const = default;
 };
 

@@ -1,270 +1,16 @@
 #include "core/workspace/undo_own_tree.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <map>
-
-#include "core/base/error.h"
-#include "core/files/disk_place.h"
 #include "core/files/file_name.h"
-#include "core/files/files.h"
-#include "core/files/open_beneath.h"
-#include "core/workspace/start_differences.h"
+#include "core/workspace/own_tree_aside.h"
 #include "core/workspace/start_files.h"
 #include "core/workspace/start_keeping.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/start_state.h"
-#include "core/workspace/tree.h"
-#include "core/workspace/tree_copy.h"
 #include "core/workspace/work_times.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
-namespace {
-
-using UndoHeld = StartEntry::Held;
-
-timespec time_of(std::int64_t nanoseconds) {
-  return {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-}
-
-/// Puts a tree back, in an order in which each path finds its place: folders are opened, what the run
-/// made is removed, folders are made again, then files; last the modes of folders.
-class TreeUndo {
- public:
-  TreeUndo(const StartList& list, const StartFiles& start, const StartState& rules,
-           std::vector<WorkTime> times)
-      : list_(list),
-        start_(start),
-        rules_(rules),
-        times_(std::move(times)),
-        root_(open_folder(AT_FDCWD, list.root.native(), list.root)) {
-    undone_.root = list.root;
-  }
-
-  UndoneTree run() {
-    const std::vector<StartDifference> differences = look();
-    for (auto one = differences.rbegin(); one != differences.rend(); ++one)  // children first
-      attempt(*one, &TreeUndo::remove_made);
-    for (const auto& one : differences) attempt(one, &TreeUndo::make_folder);
-    for (const auto& one : differences) attempt(one, &TreeUndo::put_back);
-    for (auto one = differences.rbegin(); one != differences.rend(); ++one)
-      attempt(*one, &TreeUndo::finish_folder);
-    for (auto* paths : {&undone_.put_back, &undone_.left, &undone_.failed}) {
-      std::sort(paths->begin(), paths->end());
-      paths->erase(std::unique(paths->begin(), paths->end()), paths->end());
-    }
-    return std::move(undone_);
-  }
-
- private:
-  using Step = void (TreeUndo::*)(const StartDifference&);
-
-  void attempt(const StartDifference& one, Step step) {
-    try {
-      (this->*step)(one);
-    } catch (const std::exception& error) {
-      const std::string what = error.what();
-      const std::string path = path_text(one.path);
-      undone_.failed.push_back(what.starts_with(path) ? what : path + ": " + what);
-    }
-  }
-
-  /// The differences; folders that commands closed are opened for it, unless they are somebody else's.
-  std::vector<StartDifference> look() {
-    for (std::size_t before = 0;;) {
-      std::vector<StartDifference> found = start_differences(list_);
-      std::size_t closed = 0;
-      for (const StartDifference& one : found) {
-        if (!one.is_there || !S_ISDIR(one.now.st_mode) || !one.is_closed) continue;
-        ++closed;
-        open_folder_at(one);
-      }
-      if (closed == 0 || closed == before) return found;
-      before = closed;
-    }
-  }
-
-  void open_folder_at(const StartDifference& one) const {
-    const Fd folder = open_beneath(root_.get(), one.path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    const mode_t mode = was_folder(one) ? one.was->stamp.mode & 07777 : 0700;
-    const std::string name = "/proc/self/fd/" + std::to_string(folder.get());
-    if (folder) ::chmod(name.c_str(), mode | 0700);
-  }
-
-  bool is_ignored(const StartDifference& one) {
-    if (one.was != nullptr)
-      return one.was->held == UndoHeld::nowhere && S_ISREG(one.was->stamp.mode);
-    const bool folder = S_ISDIR(one.now.st_mode);
-    return !rules_.tracked(one.path) && rules_.ignored(one.path + (folder ? "/" : ""));
-  }
-
-  /// Whether somebody else did it.
-  bool is_foreign(const StartDifference& one) const {
-    return one.is_there && !is_within(times_, stamp_of(one.now).ctime);
-  }
-
-  /// Whether only the times of the file differ, or nothing that is put back.
-  bool is_as_before(const StartDifference& one) const {
-    if (one.was == nullptr || !one.is_there) return false;
-    const StartEntry& was = *one.was;
-    if (was.stamp.mode != one.now.st_mode || was.user != one.now.st_uid ||
-        was.group != one.now.st_gid)
-      return false;
-    if (S_ISDIR(was.stamp.mode)) return true;
-    if (S_ISLNK(was.stamp.mode)) return link_at(one.path) == was.place;
-    if (!S_ISREG(was.stamp.mode)) return true;
-    if (was.held == UndoHeld::nowhere ||
-        was.stamp.size != static_cast<std::uint64_t>(one.now.st_size))
-      return false;
-    const DiskFiles tree(open_folder(AT_FDCWD, list_.root.native(), list_.root));
-    return tree.read(one.path) == start_.held_content(was);
-  }
-
-  std::string link_at(const std::string& path) const {
-    std::string target(4096, '\0');
-    const auto [folder, name] = place_of(path);
-    const ssize_t size = ::readlinkat(folder.get(), name.c_str(), target.data(), target.size());
-    target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    return target;
-  }
-
-  static bool was_folder(const StartDifference& one) {
-    return one.was != nullptr && S_ISDIR(one.was->stamp.mode);
-  }
-  static bool is_folder(const StartDifference& one) {
-    return one.is_there && S_ISDIR(one.now.st_mode);
-  }
-
-  /// Removes what was not there, or was of another kind.
-  void remove_made(const StartDifference& one) {
-    const bool same_kind = one.was != nullptr && one.is_there &&
-                           (one.was->stamp.mode & S_IFMT) == (one.now.st_mode & S_IFMT);
-    if (!one.is_there || same_kind || is_ignored(one)) return;
-    const auto [folder, name] = place_of(one.path);
-    if (is_folder(one)) {
-      // One that still holds somebody's files stays.
-      if (::unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY &&
-          errno != EEXIST)
-        disk::fail_errno(one.path, errno);
-      return;
-    }
-    if (is_foreign(one)) return leave(one);
-    if (::unlinkat(folder.get(), name.c_str(), 0) != 0) disk::fail_errno(one.path, errno);
-    if (one.was == nullptr) undone_.put_back.push_back(one.path);
-  }
-
-  void make_folder(const StartDifference& one) {
-    if (!was_folder(one) || is_folder(one)) return;
-    const auto [folder, name] = place_of(one.path);
-    if (::mkdirat(folder.get(), name.c_str(), 0700) != 0) disk::fail_errno(one.path, errno);
-  }
-
-  void put_back(const StartDifference& one) {
-    if (one.was == nullptr || was_folder(one) || is_ignored(one)) return;
-    if (one.was->held == UndoHeld::nowhere) return;  // a pipe, socket or device
-    const bool same_kind =
-        one.is_there && (one.was->stamp.mode & S_IFMT) == (one.now.st_mode & S_IFMT);
-    if (same_kind && is_as_before(one)) return put_time(one);
-    if (is_foreign(one)) return leave(one);
-    const auto [folder, name] = place_of(one.path);
-    const std::string made = ".sortie-undo-" + std::to_string(::getpid());
-    ::unlinkat(folder.get(), made.c_str(), 0);
-    try {
-      S_ISLNK(one.was->stamp.mode) ? make_link(folder, made, *one.was)
-                                   : make_file(folder, made, *one.was);
-      if (::renameat(folder.get(), made.c_str(), folder.get(), name.c_str()) != 0)
-        disk::fail_errno(one.path, errno);
-    } catch (...) {
-      ::unlinkat(folder.get(), made.c_str(), 0);
-      throw;
-    }
-    undone_.put_back.push_back(one.path);
-  }
-
-  void make_link(const Fd& folder, const std::string& name, const StartEntry& was) {
-    if (::symlinkat(was.place.c_str(), folder.get(), name.c_str()) != 0)
-      disk::fail_errno(was.path, errno);
-    if (::geteuid() == 0 &&
-        ::fchownat(folder.get(), name.c_str(), was.user, was.group, AT_SYMLINK_NOFOLLOW) != 0)
-      disk::fail_errno(was.path, errno);
-    set_time(folder, name, was);
-  }
-
-  /// A file that had several names gets them again.
-  void make_file(const Fd& folder, const std::string& name, const StartEntry& was) {
-    if (const auto other = made_.find(was.stamp.inode); other != made_.end()) {
-      const auto [from, from_name] = place_of(other->second);
-      if (::linkat(from.get(), from_name.c_str(), folder.get(), name.c_str(), 0) == 0) return;
-    }
-    const Fd file(::openat(folder.get(), name.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file) disk::fail_errno(was.path, errno);
-    if (was.held == UndoHeld::kept) {
-      const Fd kept(::open(start_.kept_copy(was).c_str(), O_RDONLY | O_CLOEXEC));
-      struct stat status {};
-      if (!kept || ::fstat(kept.get(), &status) != 0 ||
-          static_cast<std::uint64_t>(status.st_size) != was.stamp.size)
-        disk::fail(was.path, "what was kept of it is lost");
-      copy_content(kept.get(), file.get(), status.st_size, was.path);
-    } else if (!write_all(file.get(), start_.held_content(was))) {
-      disk::fail_errno(was.path, errno);
-    }
-    if (::geteuid() == 0 && ::fchown(file.get(), was.user, was.group) != 0)
-      disk::fail_errno(was.path, errno);
-    if (::fchmod(file.get(), was.stamp.mode & 07777) != 0 || ::fsync(file.get()) != 0)
-      disk::fail_errno(was.path, errno);
-    set_time(folder, name, was);
-    made_.emplace(was.stamp.inode, was.path);
-  }
-
-  /// For programs that compare times: what was built from the file is still newer.
-  void put_time(const StartDifference& one) {
-    if (stamp_of(one.now).mtime == one.was->stamp.mtime || is_foreign(one)) return;
-    const auto [folder, name] = place_of(one.path);
-    set_time(folder, name, *one.was);
-  }
-
-  static void set_time(const Fd& folder, const std::string& name, const StartEntry& was) {
-    const timespec times[2] = {{0, UTIME_OMIT}, time_of(was.stamp.mtime)};
-    ::utimensat(folder.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW);
-  }
-
-  void finish_folder(const StartDifference& one) {
-    if (!was_folder(one) || (is_folder(one) && is_as_before(one))) return;
-    const Fd folder = open_beneath(root_.get(), one.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!folder) disk::fail_errno(one.path, errno);
-    if (::geteuid() == 0 && ::fchown(folder.get(), one.was->user, one.was->group) != 0)
-      disk::fail_errno(one.path, errno);
-    if (::fchmod(folder.get(), one.was->stamp.mode & 07777) != 0) disk::fail_errno(one.path, errno);
-    undone_.put_back.push_back(one.path);
-  }
-
-  void leave(const StartDifference& one) { undone_.left.push_back(one.path); }
-
-  /// The open folder of a path, no link followed out of the tree, and its last name.
-  std::pair<Fd, std::string> place_of(const std::string& path) const {
-    const fs::path parts = path;
-    const std::string above = parts.parent_path().native();
-    Fd folder = open_beneath(root_.get(), above.empty() ? "." : above, O_RDONLY | O_DIRECTORY);
-    if (!folder) disk::fail_errno(path, errno);
-    return {std::move(folder), parts.filename().native()};
-  }
-
-  const StartList& list_;
-  const StartFiles& start_;
-  const StartState& rules_;
-  const std::vector<WorkTime> times_;
-  Fd root_;
-  std::map<std::uint64_t, std::string> made_;  ///< by the inode at the start
-  UndoneTree undone_;
-};
-
-}  // namespace
 
 bool has_own_tree(const fs::path& state) {
   std::error_code error;
@@ -280,11 +26,12 @@ UndoneTree undo_own_tree(const fs::path& state) {
   options.root = list.root;
   options.state = state;
   const StartRecord record = keep_start(options);
+  end_aside(state, record);
   const StartFiles start(list, place.kept(), record.objects);
   const StartState rules(record, list.root);
   WorkTimes now(place.folder);
   const WorkTimeGuard work(now);  // what is done here is not somebody else's, should it be killed
-  UndoneTree undone = TreeUndo(list, start, rules, std::move(times)).run();
+  UndoneTree undone = put_back_tree({list, start, &rules, std::move(times)});
   std::error_code error;
   if (undone.failed.empty()) fs::remove(place.list(), error);
   return undone;

@@ -2,17 +2,10 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
+
+#include "core/workspace/put_back.h"
 
 namespace sortie {
-
-/// What undoing did. Paths are relative to the tree, sorted.
-struct UndoneTree {
-  std::filesystem::path root;         ///< "" if there was nothing to undo
-  std::vector<std::string> put_back;  ///< changed, removed or created by the run
-  std::vector<std::string> left;      ///< last changed by somebody else, while the run did not work
-  std::vector<std::string> failed;    ///< "PATH: cause"
-};
 
 /// Whether the state folder is that of a run that began to work in the user's own tree.
 bool has_own_tree(const std::filesystem::path& state);

@@ -25,6 +25,9 @@ struct WorkspaceOptions {
   /// Paths that commands may not read, relative to the root. A copy is made without them if they
   /// can't be masked in it; the diff does not contain them.
   std::function<bool(const std::string& path)> hidden = {};
+  /// Isolation none: which of the files that git ignores are kept, too, as long as there is room
+  /// within copy_limit. Empty: none.
+  std::function<bool(const std::string& path)> keeps_ignored = {};
   /// Whether commands are to be kept from changing any path (paths.protect is not empty).
   bool protects = true;
   /// Skips the probe: mounting will show whether it works.

@@ -36,6 +36,24 @@ CassetteWriter script_then_done(const std::string& script) {
   return cassette;
 }
 
+/// The isolations that a caller can have: without namespaces, a run in the user's own tree needs a
+/// policy that protects nothing.
+struct Place {
+  const char* isolation;
+  const char* policy = "auto";
+};
+
+std::vector<Place> places_of(const Caller& caller) {
+  if (caller.namespaces) return {{"overlay"}, {"copy"}, {"none"}};
+  return {{"copy"}, {"none", "open.yaml"}};
+}
+
+std::string policy_line(const RunFolder& folder, const Place& place) {
+  folder.write("open.yaml",
+               "version: 1\napproval: full-auto\nunreadable: allow\npaths: {protect: []}\n");
+  return std::string("policy: ") + place.policy + "\n";
+}
+
 /// What the verification printed, as result.json has it.
 std::string printed(const RunFolder& folder) {
   std::string text;
@@ -198,15 +216,18 @@ BOOST_AUTO_TEST_SUITE(fresh_verification)
 
 BOOST_AUTO_TEST_CASE(no_trick_makes_what_fails_look_verified) {
   for (const Caller& caller : all_callers()) {
-    for (const Trick& trick : tricks()) {
-      BOOST_TEST_CONTEXT(caller.name << ": " << trick.name) {
+    for (const Place& place : places_of(caller)) {
+      if (caller.namespaces && std::string(place.isolation) == "copy") continue;
+      for (const Trick& trick : tricks()) {
         const RunFolder folder;
+        BOOST_TEST_INFO_SCOPE(caller.name << ", " << place.isolation << ": " << trick.name);
         write_project(folder);
         folder.write_task(script_then_done(trick.script),
-                          std::string("policy: auto\nverify: {rounds: 0, commands: ") +
-                              trick.verify + trick.more + "}\n");
+                          policy_line(folder, place) +
+                              "verify: {rounds: 0, commands: " + trick.verify + trick.more + "}\n");
 
-        const ProgramEnd end = folder.run_as(caller);
+        const ProgramEnd end =
+            folder.run_as(caller, folder.start({"--isolation", place.isolation}));
 
         BOOST_TEST((end.status == 1 || end.status == 8), end.status << end.errors);
         BOOST_TEST(!folder.result()["verified"].boolean(), printed(folder));
@@ -259,9 +280,9 @@ BOOST_AUTO_TEST_CASE(files_that_no_diff_can_hold_end_the_run_before_they_are_ver
 
 BOOST_AUTO_TEST_CASE(the_tree_is_the_start_and_the_diff_and_nothing_else) {
   for (const Caller& caller : all_callers()) {
-    for (const char* isolation : {"overlay", "copy"}) {
-      if (!caller.namespaces && std::string(isolation) == "overlay") continue;
-      BOOST_TEST_CONTEXT(caller.name << ", " << isolation) {
+    for (const Place& place : places_of(caller)) {
+      const bool own = std::string(place.isolation) == "none";
+      BOOST_TEST_CONTEXT(caller.name << ", " << place.isolation) {
         const RunFolder folder;
         write_project(folder);
         folder.write("work/gone/only.txt", "x\n");
@@ -273,10 +294,11 @@ BOOST_AUTO_TEST_CASE(the_tree_is_the_start_and_the_diff_and_nothing_else) {
                              "echo x > kind/below; rm -r dir; ln -s a.txt dir; mkdir -p n/m; "
                              "printf 'no newline' > n/m/new; chmod 755 n/m/new; mkdir void; "
                              "echo planted > build/planted; echo x > x.log; rm .venv/bin/tool"),
-            "policy: auto\nverify: ['pwd; find . -path ./.git -prune -o -printf \"%p %y %l\\n\" | "
-            "sort; cat a.txt build/out n/m/new; test -x n/m/new', 'echo more > a.log']\n");
+            policy_line(folder, place) +
+                "verify: ['pwd; find . -path ./.git -prune -o -printf \"%p %y %l\\n\" | "
+                "sort; cat a.txt build/out n/m/new; test -x n/m/new', 'echo more > a.log']\n");
 
-        ProgramStart start = folder.start({"--isolation", isolation});
+        ProgramStart start = folder.start({"--isolation", place.isolation});
         const ProgramEnd end = folder.run_as(caller, start);
 
         BOOST_TEST(end.status == 0, end.errors);
@@ -293,7 +315,10 @@ BOOST_AUTO_TEST_CASE(the_tree_is_the_start_and_the_diff_and_nothing_else) {
             text);
         if (caller.namespaces) BOOST_TEST(text.starts_with(folder.workspace().string() + "\n"));
         BOOST_TEST(!fs::exists(folder.workspace() / "a.log"));
-        BOOST_TEST(read_file(folder.workspace() / "a.txt") == "wrong\n");
+        BOOST_TEST(read_file(folder.workspace() / "a.txt") == (own ? "right\n" : "wrong\n"));
+        // The run's own tree is as the run left it.
+        if (own) BOOST_TEST(read_file(folder.workspace() / "build/planted") == "planted\n");
+        if (own) BOOST_TEST(!fs::exists(folder.workspace() / ".venv/bin/tool"));
         const Json result = folder.result();
         BOOST_TEST(result["verification"].string_at("in") == "fresh");
         const std::string digest = "sha256:" + sha256_hex(folder.artifact("changes.diff"));
@@ -309,7 +334,7 @@ BOOST_AUTO_TEST_CASE(the_tree_is_the_start_and_the_diff_and_nothing_else) {
 BOOST_AUTO_TEST_CASE(masks_hold_in_the_tree_as_in_the_runs) {
   for (const Caller& caller : all_callers()) {
     if (!caller.namespaces) continue;
-    for (const char* isolation : {"overlay", "copy"}) {
+    for (const char* isolation : {"overlay", "copy", "none"}) {
       BOOST_TEST_CONTEXT(caller.name << ", " << isolation) {
         const RunFolder folder;
         folder.write("work/.env", "SECRET=1\n");
@@ -363,7 +388,8 @@ BOOST_AUTO_TEST_CASE(places_inside_the_workspace_are_there_and_of_their_own) {
 
 BOOST_AUTO_TEST_CASE(what_is_kept_comes_from_the_run_and_stays_the_runs) {
   for (const Caller& caller : all_callers()) {
-    BOOST_TEST_CONTEXT(caller.name) {
+    for (const Place& place : places_of(caller)) {
+      BOOST_TEST_INFO_SCOPE(caller.name << ", " << place.isolation);
       const RunFolder folder;
       write_project(folder);
       CassetteWriter cassette;
@@ -377,11 +403,12 @@ BOOST_AUTO_TEST_CASE(what_is_kept_comes_from_the_run_and_stays_the_runs) {
       cassette.shell({"sh", "-c", "cat build/new; test ! -e build/verified"}).next();
       folder.write_task(
           cassette.message("done"),
-          "policy: auto\nverify:\n  keep: [build/, 'packages/*/node_modules', one.local, missing]\n"
-          "  commands: ['cat build/out build/new packages/p/node_modules/d one.local', "
-          "'test ! -e two.local && echo v > build/verified && echo w > build/new']\n");
+          policy_line(folder, place) +
+              "verify:\n  keep: [build/, 'packages/*/node_modules', one.local, missing]\n"
+              "  commands: ['cat build/out build/new packages/p/node_modules/d one.local', "
+              "'test ! -e two.local && echo v > build/verified && echo w > build/new']\n");
 
-      const ProgramEnd end = folder.run_as(caller);
+      const ProgramEnd end = folder.run_as(caller, folder.start({"--isolation", place.isolation}));
 
       BOOST_TEST(end.status == 0, end.errors + printed(folder));
       BOOST_TEST(printed(folder) == "right\nnew\ndep\nfile\n");
@@ -392,17 +419,19 @@ BOOST_AUTO_TEST_CASE(what_is_kept_comes_from_the_run_and_stays_the_runs) {
 
 BOOST_AUTO_TEST_CASE(what_is_restored_is_verified_as_at_the_start_and_told) {
   for (const Caller& caller : all_callers()) {
-    BOOST_TEST_CONTEXT(caller.name) {
+    for (const Place& place : places_of(caller)) {
+      BOOST_TEST_INFO_SCOPE(caller.name << ", " << place.isolation);
       const RunFolder folder;
       write_project(folder);
       folder.write_task(
           script_then_done("echo right > a.txt; echo 'exit 1' > tests/check.sh; "
                            "echo new > tests/new.sh; echo x > build/kept; echo fake > build/out"),
-          "policy: auto\nverify:\n  commands: [sh tests/check.sh, test ! -e tests/new.sh, "
-          "'grep wrong build/out && cat build/kept']\n"
-          "  restore: ['tests/**', build/out]\n  keep: [build]\n");
+          policy_line(folder, place) +
+              "verify:\n  commands: [sh tests/check.sh, test ! -e tests/new.sh, "
+              "'grep wrong build/out && cat build/kept']\n"
+              "  restore: ['tests/**', build/out]\n  keep: [build]\n");
 
-      const ProgramEnd end = folder.run_as(caller);
+      const ProgramEnd end = folder.run_as(caller, folder.start({"--isolation", place.isolation}));
 
       BOOST_TEST(end.status == 0, end.errors + printed(folder));
       const Json result = folder.result();

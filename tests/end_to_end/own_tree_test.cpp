@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(each_end_that_is_no_success_puts_the_tree_back_and_keeps_th
     std::vector<std::string> flags;
     int status;
   } rows[] = {
-      {"a verification that fails", "verify: {in: run, commands: ['false'], rounds: 0}\n", {}, 1},
+      {"a verification that fails", "verify: {commands: ['false'], rounds: 0}\n", {}, 1},
       {"no turns left", "", {"--max-turns", "1"}, 4},
       {"a file that was not to be changed",
        "expect: {changes: forbidden}\nverify: {rounds: 0}\n",
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(without_namespaces_it_is_refused_unless_nothing_is_protecte
       BOOST_TEST(read_file(refused.workspace() / "a.txt") == "first\n");
 
       for (const bool success : {true, false}) {
-        const OwnTreeRun folder(kWork, success ? "" : "verify: {in: run, commands: ['false'], rounds: 0}\n");
+        const OwnTreeRun folder(kWork, success ? "" : "verify: {commands: ['false'], rounds: 0}\n");
         folder.write("policy.yaml",
                      "version: 1\napproval: full-auto\nunreadable: allow\npaths: {protect: []}\n");
         std::string task = read_file(folder.task());

@@ -215,10 +215,11 @@ WorkspaceSource open_workspace_source(const MountPlan& plan) {
   } else {
     source.tree = copy_tree(plan.source.empty() ? plan.workspace : plan.source, Access::read_write);
   }
-  if (plan.in_place || (plan.upper.empty() && plan.source.empty())) return source;
   const fs::path& own = plan.upper.empty() ? plan.source : plan.upper;
+  const fs::path beside = plan.in_place ? plan.beside : own.parent_path();
+  if (beside.empty()) return source;
   source.start = copy_tree(plan.workspace, Access::read_only);
-  source.state = copy_tree(own.parent_path(), Access::read_write);
+  source.state = copy_tree(beside, Access::read_write);
   return source;
 }
 

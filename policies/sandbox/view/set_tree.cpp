@@ -76,7 +76,7 @@ GitView inside_of(const GitView& git, const fs::path& root) {
 
 SetTreeMounts open_set_tree(const SetTree& tree, const View& view) {
   if (!view.start || !view.state)
-    throw Error("commands work in the user's own tree", ExitCode::environment);
+    throw Error("there is no folder for another tree", ExitCode::environment);
   SetTreeMounts mounts;
   if (tree.kind == SetTree::Kind::overlay) {
     mounts.tree = overlay_on(view.start, view.state, tree.folder, view.user);

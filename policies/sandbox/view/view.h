@@ -19,9 +19,9 @@ struct View {
   /// The machine's folders under an overlay whose upper folder is in that file system.
   std::vector<std::filesystem::path> toolchains;
   UserNamespace user = UserNamespace::machine;
-  /// Both are mounted under the workspace, out of commands' reach; none if they work in place.
+  /// Both are mounted under the workspace, out of commands' reach; none without a run.
   Fd start{};  ///< the user's own tree, read-only
-  Fd state{};  ///< the folder with the run's upper folder or copy
+  Fd state{};  ///< the folder with the run's upper folder or copy, or for trees beside its own
 };
 
 /// Builds the view in the calling process's own, new mount and PID namespaces and makes it the
