@@ -97,21 +97,25 @@ Json dependencies(const TranscriptEnds& ends, const Json& result) {
 
 Json build_definition(const TranscriptEnds& ends, const Json& result) {
   const RunStart& start = ends.start;
-  return Json::object(
-      {{"buildType", kBuildType},
-       {"externalParameters",
-        Json::object({{"task", Json::object({{"name", result["name"]},
-                                             {"path", start.task.path},
-                                             {"digest", start.task.digest}})},
-                      {"policy", Json::object({{"path", start.policy.path},
-                                               {"digest", start.policy.digest}})},
-                      {"model", result["model"]["requested"]},
-                      {"approval", result["approval"]}})},
-       {"internalParameters", Json::object({{"run_key", start.run_key},
-                                            {"isolation", result["isolation"]["mode"]},
-                                            {"sandbox", start.sandbox.mode},
-                                            {"network", start.sandbox.network}})},
-       {"resolvedDependencies", dependencies(ends, result)}});
+  Json internal = Json::object({{"run_key", start.run_key},
+                                {"isolation", result["isolation"]["mode"]},
+                                {"sandbox", start.sandbox.mode},
+                                {"network", start.sandbox.network}});
+  if (const Json* best_of = result.find("best_of"))
+    internal.set("best_of", Json::object({{"count", (*best_of)["count"]},
+                                          {"pick", (*best_of)["pick"]},
+                                          {"picked", (*best_of)["picked"]}}));
+  return Json::object({{"buildType", kBuildType},
+                       {"externalParameters",
+                        Json::object({{"task", Json::object({{"name", result["name"]},
+                                                             {"path", start.task.path},
+                                                             {"digest", start.task.digest}})},
+                                      {"policy", Json::object({{"path", start.policy.path},
+                                                               {"digest", start.policy.digest}})},
+                                      {"model", result["model"]["requested"]},
+                                      {"approval", result["approval"]}})},
+                       {"internalParameters", std::move(internal)},
+                       {"resolvedDependencies", dependencies(ends, result)}});
 }
 
 /// The verification as a descriptor: what was run and how it ended, without any output.
@@ -129,14 +133,34 @@ Json verification(const Json& result) {
                        {"annotations", Json::object({{"verified", result["verified"]}})}});
 }
 
+/// What else the picked one of several attempts was chosen from, by the last records of their
+/// transcripts.
+Json attempts(const Json& result) {
+  Json list = Json::array();
+  for (const Json& one : result["attempts"].items())
+    list.push_back(Json::object({{"n", one["n"]},
+                                 {"status", one["status"]},
+                                 {"verified", one["verified"]},
+                                 {"lines", one["lines"]},
+                                 {"last_record", one["transcript"]},
+                                 {"picked", one["picked"]},
+                                 {"why", one["why"]}}));
+  return Json::object({{"name", "attempts"},
+                       {"mediaType", "application/json"},
+                       {"content", base64_encoded(write_json(list))},
+                       {"annotations", Json::object({{"picked", result["best_of"]["picked"]}})}});
+}
+
 Json run_details(const TranscriptEnds& ends, const Json& result) {
+  Json byproducts = Json::array({verification(result)});
+  if (result.find("attempts") != nullptr) byproducts.push_back(attempts(result));
   return Json::object(
       {{"builder", Json::object({{"id", kBuilder},
                                  {"version", Json::object({{"sortie", ends.start.sortie}})}})},
        {"metadata", Json::object({{"invocationId", ends.start.run_id},
                                   {"startedOn", result["started"]},
                                   {"finishedOn", ends.ended}})},
-       {"byproducts", Json::array({verification(result)})}});
+       {"byproducts", std::move(byproducts)}});
 }
 
 std::string statement(const TranscriptEnds& ends, const Json& result,

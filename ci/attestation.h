@@ -18,7 +18,8 @@ inline constexpr const char* kAttestationName = "attestation.json";
 ///     predicateType        https://slsa.dev/provenance/v1
 ///     buildDefinition      task, policy and model as asked for; the base commit, the effective task
 ///                          and policy, and the model, as dependencies with their digests
-///     runDetails           sortie's version, run id, start and end, and the verification
+///     runDetails           sortie's version, run id, start and end, and the verification; with
+///                          best_of also the attempts, and which one was picked
 ///
 /// @param folder       with transcript.jsonl, which has the run's end, and the artifacts
 /// @param result_text  the bytes of result.json

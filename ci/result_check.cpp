@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ci/attempts.h"
 #include "ci/result.h"
 #include "ci/tally.h"
 #include "core/base/error.h"
@@ -237,12 +238,33 @@ std::string kept_mismatch(const Json& result, const fs::path& folder) {
   return unknown_kept(result["kept"], folder / "kept");
 }
 
-Json without_transcript(Json result) {
+/// The members that are added to a result later, so that its transcript does not know them.
+constexpr const char* kAdded[] = {"best_of", "attempts", "cached"};
+
+bool is_added(const std::string& member) {
+  return std::find(std::begin(kAdded), std::end(kAdded), member) != std::end(kAdded);
+}
+
+/// Nothing that the transcript does not know: its own last digest, and what was added later.
+Json without_transcript(const Json& result) {
   Json digests = Json::object();
   for (const auto& [name, value] : result["digests"].members())
     if (name != "transcript") digests.set(name, value);
-  result.set("digests", std::move(digests));
-  return result;
+  Json own = Json::object();
+  for (const auto& [name, value] : result.members())
+    if (!is_added(name)) own.set(name, value);
+  own.set("digests", std::move(digests));
+  return own;
+}
+
+/// The bytes of result.json, made from the recorded result, and from the digest of the last record and
+/// what was added later, which it has itself.
+std::string remade_text(const Json& recorded, const Json& now) {
+  const std::string digest = now["digests"].string_at("transcript");
+  Json result = result_of_record(recorded, digest.substr(std::min(kSha256, digest.size())));
+  for (const auto& [name, value] : now.members())
+    if (is_added(name)) result.set(name, value);
+  return result_text(result);
 }
 
 std::string mismatch_of(const fs::path& folder, const fs::path& file, const Replayed& run) {
@@ -266,11 +288,9 @@ std::string mismatch_of(const fs::path& folder, const fs::path& file, const Repl
   if (run.start)
     if (auto mismatch = start_mismatch(result, *run.start); !mismatch.empty()) return mismatch;
   if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
-  const std::string digest = result["digests"].string_at("transcript");
-  if (run.completed->result.is_object() &&
-      text != result_text(result_of_record(run.completed->result,
-                                           digest.substr(std::min(kSha256, digest.size())))))
+  if (run.completed->result.is_object() && text != remade_text(run.completed->result, result))
     return "has the right members, but other bytes than sortie writes";
+  if (auto mismatch = attempts_mismatch(result, folder); !mismatch.empty()) return mismatch;
   return kept_mismatch(result, folder);
 }
 

@@ -138,7 +138,47 @@ constexpr const char* kSchema = R"({
         "digests": {"$ref": "#/$defs/digests"},
         "artifacts": {"$ref": "#/$defs/digests"},
         "attestation": {"enum": ["attestation.json", null]},
-        "warnings": {"$ref": "#/$defs/strings"}
+        "warnings": {"$ref": "#/$defs/strings"},
+        "best_of": {"$ref": "#/$defs/best_of"},
+        "attempts": {"type": "array", "items": {"$ref": "#/$defs/attempt"}}
+      }
+    },
+    "best_of": {
+      "type": "object",
+      "required": ["count", "parallel", "pick", "picked", "turns", "tool_calls", "tokens",
+                   "cost_usd", "duration_ms"],
+      "properties": {
+        "count": {"type": "integer", "minimum": 2},
+        "parallel": {"type": "integer", "minimum": 1},
+        "pick": {"enum": ["first-passing", "smallest-diff"]},
+        "picked": {"type": "integer", "minimum": 1},
+        "turns": {"$ref": "#/$defs/count"},
+        "tool_calls": {"$ref": "#/$defs/count"},
+        "tokens": {"$ref": "#/$defs/count"},
+        "cost_usd": {"$ref": "#/$defs/cost"},
+        "duration_ms": {"$ref": "#/$defs/count"}
+      }
+    },
+    "attempt": {
+      "type": "object",
+      "required": ["n", "status", "exit_code", "verified", "files", "lines", "turns",
+                   "tool_calls", "tokens", "cost_usd", "duration_ms", "transcript", "picked",
+                   "why"],
+      "properties": {
+        "n": {"type": "integer", "minimum": 1},
+        "status": {"type": "string"},
+        "exit_code": {"type": ["integer", "null"]},
+        "verified": {"type": ["boolean", "null"]},
+        "files": {"$ref": "#/$defs/count"},
+        "lines": {"$ref": "#/$defs/count"},
+        "turns": {"$ref": "#/$defs/count"},
+        "tool_calls": {"$ref": "#/$defs/count"},
+        "tokens": {"$ref": "#/$defs/count"},
+        "cost_usd": {"$ref": "#/$defs/cost"},
+        "duration_ms": {"$ref": "#/$defs/count"},
+        "transcript": {"type": ["string", "null"]},
+        "picked": {"type": "boolean"},
+        "why": {"type": "string"}
       }
     },
     "count": {"type": "integer", "minimum": 0},

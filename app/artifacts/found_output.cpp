@@ -5,11 +5,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "ci/attempts.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
 #include "core/record/transcript_reader.h"
+#include "core/task/task.h"
 
 namespace sortie {
 namespace {
@@ -195,6 +197,8 @@ FoundOutput inspect_output(const fs::path& folder) {
     if (name == "result.json") return own_result || (own_transcript && result.is_null());
     // These may exist before the result, so a lock with an id is enough for them.
     if (is_unfinished_write(name)) return is_a_runs || lock.has_id;
+    if (attempt_number(name) != 0)
+      return is_a_runs && fs::is_directory(fs::symlink_status(folder / name));
     return is_a_runs && fixed_names().count(name) + saved.count(name) > 0;
   };
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -204,6 +208,12 @@ FoundOutput inspect_output(const fs::path& folder) {
   }
   if (error) throw path_error(folder.string(), error.value());
   if (is_a_runs) {
+    for (int number = 1; number <= kMostAttempts; ++number) {
+      const std::string name = attempt_folder(number);
+      if (!fs::is_directory(fs::symlink_status(folder / name, error))) continue;
+      for (const std::string& foreign : inspect_output(folder / name).foreign)
+        found.foreign.push_back(name + "/" + foreign);
+    }
     // A run never makes links of kept and blobs; its state may be a link.
     add_foreign_kept(folder / "kept", result, found.foreign);
     if (fs::is_directory(fs::symlink_status(folder / "blobs", error)))

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "app/artifacts/run_mark.h"
+#include "ci/attempts.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
+#include "core/task/task.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/undo_own_tree.h"
@@ -213,8 +215,17 @@ fs::path OutputFolder::make_state(const fs::path& workspace) {
 }
 
 void OutputFolder::remove_state() noexcept {
+  remove_state_below(path_);
+  for (int number = 1; number <= kMostAttempts; ++number) {
+    std::error_code error;
+    const fs::path attempt = path_ / attempt_folder(number);
+    if (fs::is_directory(fs::symlink_status(attempt, error))) remove_state_below(attempt);
+  }
+}
+
+void OutputFolder::remove_state_below(const fs::path& folder) noexcept {
   std::error_code error;
-  const fs::path state = path_ / "state";
+  const fs::path state = folder / "state";
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
     // Only a folder of make_state(): somebody else could have made the link.

@@ -41,7 +41,7 @@ class OutputFolder {
   /// Makes the folder for the run's own state: OUT/state, or, if that would be inside the workspace, a
   /// private folder in $TMPDIR that OUT/state links to. One that is there already is used again.
   std::filesystem::path make_state(const std::filesystem::path& workspace);
-  /// Removes the state.
+  /// Removes the state, also that of attempts.
   void remove_state() noexcept;
   /// @return  the digest of the content: "sha256:…"
   std::string write(const std::string& name, std::string_view content) const;
@@ -53,6 +53,7 @@ class OutputFolder {
   void clean() const;
   void set_aside(bool keep);
   void undo_earlier();
+  static void remove_state_below(const std::filesystem::path& folder) noexcept;
 
   std::filesystem::path path_;
   FoundOutput found_;

@@ -37,8 +37,8 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 namespace {
 
 const std::vector<std::string> kLaterCommands = {"exec", "init", "report", "batch", "completion"};
-const std::vector<std::string> kLaterFlags = {"--best-of",       "--reuse",       "--expect-task",
-                                              "--expect-policy", "--status-file", "--exit-map"};
+const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy", "--status-file",
+                                              "--exit-map"};
 
 constexpr const char* kInsteadOfPrompt =
     "; write instead: a task file with 'version: 1' and 'prompt: …', and 'sortie run FILE'";

@@ -11,6 +11,7 @@
 #include "app/show/words.h"
 #include "core/base/isolation.h"
 #include "core/catalog/providers.h"
+#include "core/task/task.h"
 #include "core/text/text.h"
 #include "policies/rules/policy.h"
 
@@ -115,6 +116,10 @@ void add_limits(CLI::App& app, RunOptions& options) {
       "--max-cost", options.max_cost,
       "maximum cost in USD; needs a model whose price is known, or model.price in the task");
   app.add_option("--timeout", options.timeout, "time limit of the whole run: 30s, 10m, 2h");
+  app.add_option("--best-of", options.best_of,
+                 "attempts, of which the best one counts, instead of the task's best_of.count; the "
+                 "budget is for their sum")
+      ->check(whole_number(kMostAttempts));
 }
 
 }  // namespace

@@ -180,6 +180,22 @@ void check_stages(const RunInputs& inputs) {
   if (!text.empty()) throw InputError(text);
 }
 
+/// Each attempt needs a tree of its own, and leaves its notes to nobody.
+void check_best_of(const RunOptions& options, Task& task) {
+  if (options.best_of) task.best_of.count = *options.best_of;
+  if (task.best_of.count == 1) return;
+  const auto place = task.places.find("best_of.count");
+  const std::string asked = options.best_of ? "--best-of " + std::to_string(*options.best_of)
+                            : place != task.places.end() ? place->second + ": error: best_of.count"
+                                                         : "best_of.count";
+  if (std::string_view(name_of(task.workspace.isolation)) == "none")
+    throw InputError(asked +
+                     ": the isolation none has one tree for all attempts; use auto, overlay or "
+                     "copy");
+  if (!task.context.carry_over.empty())
+    throw InputError(asked + ": attempts do not keep notes; leave out context.carry_over");
+}
+
 /// Warns of prices of the task that do not count.
 void warn_of_prices(RunInputs& inputs) {
   const TaskModel& model = inputs.task.model;
@@ -329,29 +345,6 @@ void check_trust(RunInputs& inputs) {
       factors.input + "; " + factors.secrets + "; " + factors.network);
 }
 
-/// A UUID of version 7 (RFC 9562 §5.7), which sorts by time.
-std::string new_run_id() {
-  std::array<std::uint8_t, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw system_error("getrandom");
-  const auto milliseconds =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                     std::chrono::system_clock::now().time_since_epoch())
-                                     .count());
-  for (std::size_t i = 0; i < 6; ++i)
-    bytes[i] = static_cast<std::uint8_t>(milliseconds >> (8 * (5 - i)));
-  bytes[6] = static_cast<std::uint8_t>(0x70 | (bytes[6] & 0x0F));
-  bytes[8] = static_cast<std::uint8_t>(0x80 | (bytes[8] & 0x3F));
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
-    text += digits;
-  }
-  return text;
-}
-
 /// Warns of files with credentials that other users of the machine can read.
 void warn_of_readable_keys(const RunOptions& options, RunInputs& inputs) {
   const std::pair<const char*, const std::string&> files[] = {
@@ -389,6 +382,28 @@ void prepare_git(const TaskGate& gate, RunInputs& inputs) {
 
 }  // namespace
 
+std::string new_run_id() {
+  std::array<std::uint8_t, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw system_error("getrandom");
+  const auto milliseconds =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count());
+  for (std::size_t i = 0; i < 6; ++i)
+    bytes[i] = static_cast<std::uint8_t>(milliseconds >> (8 * (5 - i)));
+  bytes[6] = static_cast<std::uint8_t>(0x70 | (bytes[6] & 0x0F));
+  bytes[8] = static_cast<std::uint8_t>(0x80 | (bytes[8] & 0x3F));
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    text += digits;
+  }
+  return text;
+}
+
 RunInputs load_inputs(const RunOptions& options) {
   RunInputs inputs;
   std::optional<std::string> piped;
@@ -410,6 +425,7 @@ RunInputs load_inputs(const RunOptions& options) {
   apply_budget_flags(options, inputs.task.budget);
   if (!options.isolation.empty())
     inputs.task.workspace.isolation = flag_value<Isolation>("--isolation", options.isolation);
+  check_best_of(options, inputs.task);
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);
   check_bounds(options, flags.values, loaded.places, inputs);

@@ -7,6 +7,9 @@
 
 namespace sortie {
 
+/// A new id of a run: a UUID of version 7 (RFC 9562 §5.7), which sorts by time.
+std::string new_run_id();
+
 /// Loads task and policy, applies the flags, replaces the variables, and checks the task against the
 /// policy's bounds.
 /// @throws InputError  the errors of files and flags, as many at once as possible

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,6 +46,7 @@ struct RunOptions {
   std::optional<double> max_cost;  ///< USD
   std::string timeout;             ///< a duration: 10m
   bool apply = false;              ///< write the changes into the workspace
+  std::optional<int> best_of;      ///< attempts
   bool fresh = false;
   Reuse reuse = Reuse::success;
   bool json = false;  ///< live events on stdout
@@ -59,6 +61,10 @@ struct OutputStyle {
   std::string color = "auto";  ///< auto | always | never
   bool quiet = false;
   bool verbose = false;
+  /// The lines go to another process of sortie, which shows them: no status line, no commands to a CI
+  /// system; of this width, 0: any.
+  bool relayed = false;
+  std::size_t columns = 0;
 };
 
 }  // namespace sortie

@@ -122,6 +122,22 @@ void warn_of_budget(const RunInputs& inputs, Lines& lines) {
                     "; give " + out->next);
 }
 
+void warn_of_attempts(const RunInputs& inputs, Lines& lines) {
+  const TaskBestOf& best_of = inputs.task.best_of;
+  if (best_of.count > 1 && inputs.task.verify.commands.empty())
+    lines.push_back(best_of.pick == Pick::first_passing
+                        ? "best_of: without verify, the first attempt whose agent says that it is "
+                          "done is picked; give commands that tell good work from bad"
+                        : "best_of: without verify, the smallest diff is picked, good or bad; give "
+                          "commands that tell good work from bad");
+  if (best_of.parallel > best_of.count)
+    lines.push_back("best_of.parallel: " + std::to_string(best_of.parallel) + " is more than the " +
+                    std::to_string(best_of.count) +
+                    (best_of.count == 1 ? " attempt" : " attempts") + " of best_of.count");
+  if (best_of.count > 1 && replays(inputs))
+    lines.push_back("best_of: every attempt replays the same recording");
+}
+
 }  // namespace
 
 std::vector<std::string> task_warnings(const RunInputs& inputs) {
@@ -132,6 +148,7 @@ std::vector<std::string> task_warnings(const RunInputs& inputs) {
   warn_of_hidden_tools(inputs, lines);
   warn_of_verification(inputs, lines);
   warn_of_budget(inputs, lines);
+  warn_of_attempts(inputs, lines);
   return lines;
 }
 

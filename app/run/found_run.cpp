@@ -16,6 +16,7 @@
 #include "app/run/run_notes.h"
 #include "app/run/run_record.h"
 #include "app/run/signals.h"
+#include "ci/attestation.h"
 #include "ci/recorded_diff.h"
 #include "ci/result.h"
 #include "core/base/error.h"
@@ -246,7 +247,10 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (!message.empty()) message.pop_back();
   handover.take({.text = std::move(message), .is_json = is_json});
   json.set("cached", true);
-  out.write("result.json", write_json_pretty(json) + "\n");
+  // It names the digest of result.json.
+  if (json["attestation"].is_string())
+    out.write(kAttestationName, attestation_text(out.path(), result_text(json)));
+  out.write("result.json", result_text(json));
   if (success) handover.hand_out(read_bytes_file(out.path() / "changes.diff", kMostDiff).text);
   if (options.json) {
     record.show_again();

@@ -16,6 +16,16 @@
 
 namespace sortie {
 
+std::string message_for_stdout(const std::string& message, bool is_json) {
+  const CiSystems systems = ci_systems();
+  if (::isatty(STDOUT_FILENO) != 1)
+    return is_json ? CiCommandFilter::json(message, systems)
+                   : without_ci_commands(message, systems);
+  TerminalText plain;
+  std::string text = plain.feed(message);
+  return without_ci_commands(text += plain.finish(), systems);
+}
+
 void Handover::take(AgentWork::Answer answer) {
   message_ = std::move(answer.text);
   if (!message_.empty()) message_ += '\n';
@@ -80,15 +90,7 @@ void Handover::withdraw_success() {
 /// The message is in the output folder too, so an error is only printed.
 void Handover::print_message() {
   try {
-    // A pipe or file gets the message as data; a terminal would act on control sequences in it, and a
-    // CI system that reads the pipe as its log on commands.
-    const CiSystems systems = ci_systems();
-    if (::isatty(STDOUT_FILENO) != 1)
-      return print(is_json_ ? CiCommandFilter::json(message_, systems)
-                            : without_ci_commands(message_, systems));
-    TerminalText plain;
-    std::string text = plain.feed(message_);
-    print(without_ci_commands(text += plain.finish(), systems));
+    print(message_for_stdout(message_, is_json_));
   } catch (const Error& error) {
     parts_.record.write_error(std::string("sortie: ") + error.what());
   }

@@ -14,6 +14,10 @@
 
 namespace sortie {
 
+/// The final message as stdout gets it. A pipe or file gets it as data; a terminal would act on
+/// control sequences in it, and a CI system that reads the pipe as its log on commands.
+std::string message_for_stdout(const std::string& message, bool is_json);
+
 /// Writes a run's diff and final message at its end, to --out and the files of the flags.
 class Handover {
  public:

@@ -15,6 +15,8 @@
 #include "app/inputs/run_key.h"
 #include "app/run/acceptance.h"
 #include "app/run/agent_work.h"
+#include "app/run/attempt.h"
+#include "app/run/attempts.h"
 #include "app/run/found_run.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
@@ -53,11 +55,13 @@ constexpr std::uint64_t kMostOutputs = 256u << 20;
 /// forked before any thread starts and before keys are read.
 class Run {
  public:
-  /// @param out  prepared for this run
+  /// @param out      prepared for this run
+  /// @param attempt  null: the run is no attempt of several. Outlives this object
   Run(RunInputs inputs, const RunOptions& options, const OutputStyle& style, GitInfo git,
-      Json key_parts, OutputFolder& out, Previous previous)
+      Json key_parts, OutputFolder& out, Previous previous, const Attempt* attempt)
       : inputs_(std::move(inputs)),
         options_(options),
+        attempt_(attempt),
         git_(std::move(git)),
         key_parts_(std::move(key_parts)),
         previous_(previous),
@@ -73,7 +77,9 @@ class Run {
                  .style = style,
                  .log = {.rounds = inputs_.task.verify.rounds + 1,
                          .start_must_pass = inputs_.task.verify.before == ExpectedStart::pass}},
-                secrets_.redactor(), result_) {}
+                secrets_.redactor(), result_) {
+    if (attempt_ != nullptr) budget_.share(*attempt_->budget, attempt_->number - 1);
+  }
 
   /// @param git_places  is reset when the work begins
   ExitCode execute(std::optional<GitPlacesOnce>& git_places);
@@ -103,10 +109,15 @@ class Run {
   void end_processes();
   void hand_over();
   std::string finish(const std::function<void()>& step);
+  /// The folder that commands must not see: --out, of all attempts together.
+  const std::filesystem::path& covered() const {
+    return attempt_ != nullptr ? attempt_->top : out_.path();
+  }
   std::stop_token stop() const { return signals_ ? signals_->token() : std::stop_token(); }
 
   RunInputs inputs_;
   const RunOptions& options_;
+  const Attempt* attempt_;
   GitInfo git_;
   Json key_parts_;
   const Previous previous_;
@@ -198,14 +209,14 @@ void Run::confine() {
 
 void Run::confine_with(Namespaces namespaces, const std::filesystem::path& state,
                        const std::string& no_namespaces) {
-  workspace_ = open_run_workspace(inputs_, out_.path(), state, namespaces);
+  workspace_ = open_run_workspace(inputs_, covered(), state, namespaces);
   own_tree_undo_.watch(*workspace_, state);
   result_.isolation = name_of(workspace_->isolation());
   result_.isolation_reason = workspace_->reason();
   std::vector<std::filesystem::path> files = files_of_run(inputs_.task, inputs_.policy);
   if (notes_.are_kept()) files.push_back(notes_.file());
   protect_linked(*workspace_, files, result_.warnings);
-  confinement_ = confine_run(inputs_, out_.path(), state, *workspace_, std::move(files), namespaces,
+  confinement_ = confine_run(inputs_, covered(), state, *workspace_, std::move(files), namespaces,
                              no_namespaces, secrets_.for_commands());
   RunMark::write(state, key_parts_, confinement_->keeper().pid());
   result_.layers = confinement_->layers_json();
@@ -273,7 +284,8 @@ void Run::announce_start() {
     write_running();
     out_.remove_end();
   }
-  record_.show_lines(head_lines(record_.log_style(), inputs_, options_, result_));
+  if (attempt_ == nullptr || attempt_->number == 1)
+    record_.show_lines(head_lines(record_.log_style(), inputs_, options_, result_));
   if (earlier) record_.say_taken_up();
   if (const auto names = secrets_.not_searched_for(); !names.empty())
     record_.say("secrets: not searched for, since short or ordinary words: " + joined(names, ", "));
@@ -550,9 +562,14 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings);
   out.take(previous);
   if (previous == Previous::returned) return return_found_run(out, inputs, resolved, style);
-  return Run(std::move(inputs), resolved, style, std::move(git), std::move(key_parts), out,
-             previous)
-      .execute(git_places);
+  const RunOne run = [&](RunInputs own, const RunOptions& flags, const OutputStyle& shown,
+                         OutputFolder& folder, Previous found, const Attempt* attempt) {
+    return Run(std::move(own), flags, shown, git, key_parts, folder, found, attempt)
+        .execute(git_places);
+  };
+  if (inputs.task.best_of.count > 1)
+    return run_attempts({inputs, resolved, style, key_parts, out, run});
+  return run(std::move(inputs), resolved, style, out, previous, nullptr);
 }
 
 }  // namespace sortie

@@ -7,15 +7,7 @@
 #include "core/text/output_buffer.h"
 
 namespace sortie {
-namespace {
 
-/// How long the end of a run waits for a reader that reads nothing.
-constexpr std::chrono::seconds kPatience{30};
-/// The same for the last line, after such a wait.
-constexpr std::chrono::seconds kPatienceOnceLost{1};
-
-/// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What
-/// is below U+0020 JSON escapes itself.
 std::string for_terminal(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -35,6 +27,13 @@ std::string for_terminal(std::string_view line) {
   }
   return text;
 }
+
+namespace {
+
+/// How long the end of a run waits for a reader that reads nothing.
+constexpr std::chrono::seconds kPatience{30};
+/// The same for the last line, after such a wait.
+constexpr std::chrono::seconds kPatienceOnceLost{1};
 
 /// The last line with its outcome, "sortie: budget (4)", and its "next:" coloured.
 std::string with_outcome_tinted(const LogStyle& style, const std::string& line, bool fine) {
@@ -229,7 +228,7 @@ void RunRecord::annotate() {
 void RunRecord::say_last(const std::string& line, const std::stop_token& stop) {
   const bool fine = result_.code == ExitCode::success;
   std::string last;
-  if (!options_.style.quiet) annotate();
+  if (!options_.style.quiet && !options_.style.relayed) annotate();
   if (!fine || !options_.style.quiet) last = with_outcome_tinted(log_style(), line, fine) + "\n";
   errors().finish(std::move(last), reader_stalls_ ? kPatienceOnceLost : kPatience, stop);
   errors().go_through(nullptr);

@@ -28,6 +28,10 @@
 
 namespace sortie {
 
+/// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What is below
+/// U+0020 JSON escapes itself.
+std::string for_terminal(std::string_view line);
+
 /// The receivers of a run's events: the transcript, the tally for result.json, the live events on
 /// stdout, the lines on stderr.
 ///

@@ -49,13 +49,21 @@ LogLines::Options with_groups(LogLines::Options options, const CiLog& log) {
 
 }  // namespace
 
+OutputStyle relayed_style(OutputStyle style, std::size_t taken) {
+  const std::size_t columns = has_status_line() ? terminal_columns() : 0;
+  style.color = use_colors(style.color) ? "always" : "never";
+  style.columns = columns == 0 ? 0 : std::max<std::size_t>(columns, taken + 20) - taken;
+  style.relayed = true;
+  return style;
+}
+
 Progress::Progress(const OutputStyle& style, LogLines::Options options, const Redactor& redactor,
                    ErrorStream& errors)
     : style_(style),
       redactor_(redactor),
       errors_(errors),
-      ci_log_(ci_systems()),
-      terminal_(has_status_line()),
+      ci_log_(style.relayed ? CiSystems{} : ci_systems()),
+      terminal_(!style.relayed && has_status_line()),
       colors_(use_colors(style.color)),
       started_(steady_clock::now()),
       last_line_(started_),
@@ -66,8 +74,9 @@ Progress::Progress(const OutputStyle& style, LogLines::Options options, const Re
 Progress::~Progress() { finish(false); }
 
 LogStyle Progress::style() const {
-  return {
-      .colors = colors_, .verbose = style_.verbose, .columns = terminal_ ? terminal_columns() : 0};
+  return {.colors = colors_,
+          .verbose = style_.verbose,
+          .columns = terminal_ ? terminal_columns() : style_.columns};
 }
 
 void Progress::finish(bool with_message) {

@@ -17,6 +17,10 @@
 
 namespace sortie {
 
+/// The style of lines that this process shows for another one.
+/// @param taken  columns of each line that are this process's own
+OutputStyle relayed_style(OutputStyle style, std::size_t taken);
+
 /// Shows people a run's progress on stderr: the lines of LogLines. On a terminal there is a live
 /// status line below; elsewhere a heartbeat at least every 30 s, so that a CI job shows signs of
 /// life. With --quiet nothing.

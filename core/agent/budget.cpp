@@ -57,17 +57,40 @@ bool Budget::knows_a_price() const noexcept {
                      [](const ModelLimits& model) { return model.price.has_value(); });
 }
 
-Cost Budget::cost_left() const noexcept { return cost_limit_ - cost_; }
+void Budget::share(SharedBudget& pool, int share) noexcept {
+  pool_ = &pool;
+  share_ = share;
+  deadline_ = pool.deadline();
+}
+
+void Budget::count_turn() noexcept {
+  ++turns_;
+  if (pool_ == nullptr) return;
+  pool_->change(share_, [this](SharedBudget::Share& mine, const Use&) {
+    mine.used = own();
+    mine.aside.turns = 0;
+  });
+}
+
+void Budget::count_tool_call() noexcept {
+  ++tool_calls_;
+  if (pool_ == nullptr) return;
+  pool_->change(share_, [this](SharedBudget::Share& mine, const Use&) {
+    mine.used = own();
+    mine.aside.tool_calls = std::max<std::int64_t>(0, mine.aside.tool_calls - 1);
+  });
+}
 
 /// The cost limit, if it does not allow the next request.
-std::optional<BudgetLimit> Budget::cost_spent(Cost next_request, std::int64_t least_output) const {
-  if (!knows_a_price() || cost_ + next_request <= cost_limit_) return {};
-  BudgetLimit what{BudgetKind::cost, cost_limit_.to_micros(), cost_.to_micros(), {}, {}};
+std::optional<BudgetLimit> Budget::cost_spent(const Use& used, Cost next_request,
+                                              std::int64_t least_output) const {
+  if (!knows_a_price() || used.cost + next_request <= cost_limit_) return {};
+  BudgetLimit what{BudgetKind::cost, cost_limit_.to_micros(), used.cost.to_micros(), {}, {}};
   what.text =
-      "cost " + cost_.text() + " of " + cost_limit_.text() + " USD at turn " + number(turns_);
+      "cost " + used.cost.text() + " of " + cost_limit_.text() + " USD at turn " + number(turns_);
   if (next_request > Cost()) what.text += ", and the next request may take " + next_request.text();
   what.next = "--max-cost " + rounded_limit(std::max(Cost::usd(limits_.cost * 1.6),
-                                                     cost_ + next_request + next_request));
+                                                     used.cost + next_request + next_request));
   if (least_output > 0)
     what.next += ", or a model.max_output_tokens below " + number(least_output) + " in the task";
   return what;
@@ -76,10 +99,29 @@ std::optional<BudgetLimit> Budget::cost_spent(Cost next_request, std::int64_t le
 std::optional<BudgetLimit> Budget::before_request(std::int64_t estimated_input,
                                                   std::int64_t max_output, int source,
                                                   std::int64_t paid_output) const {
-  if (const auto up = time_up()) return up;
-  if (turns_ >= limits_.turns)
-    return spent(BudgetKind::turns, limits_.turns, turns_, "--max-turns");
-  return before_retry(estimated_input, max_output, source, paid_output);
+  return limit_of(used(), estimated_input, max_output, source, paid_output, true);
+}
+
+std::optional<BudgetLimit> Budget::before_retry(std::int64_t estimated_input,
+                                                std::int64_t max_output, int source,
+                                                std::int64_t paid_output) const {
+  return limit_of(used(), estimated_input, max_output, source, paid_output, false);
+}
+
+std::optional<BudgetLimit> Budget::set_aside(std::int64_t estimated_input, std::int64_t max_output,
+                                             int source, std::int64_t paid_output,
+                                             bool begins_turn) {
+  std::optional<BudgetLimit> out;
+  if (pool_ == nullptr) return out;
+  const std::int64_t output = paid_output > 0 ? std::min(max_output, paid_output) : max_output;
+  pool_->change(share_, [&](SharedBudget::Share& mine, const Use& others) {
+    out = limit_of(own() + others, estimated_input, max_output, source, paid_output, begins_turn);
+    if (out) return;
+    mine.aside.turns = begins_turn ? 1 : 0;
+    mine.aside.tokens = estimated_input + output;
+    mine.aside.cost = max_next_cost(estimated_input, source, paid_output);
+  });
+  return out;
 }
 
 /// The maximum over the current model and its fallbacks: any of them may answer.
@@ -96,23 +138,26 @@ Cost Budget::max_next_cost(std::int64_t estimated_input, int source,
   return dearest;
 }
 
-std::optional<BudgetLimit> Budget::before_retry(std::int64_t estimated_input,
-                                                std::int64_t max_output, int source,
-                                                std::int64_t paid_output) const {
+/// @param used  with what others have set aside
+std::optional<BudgetLimit> Budget::limit_of(const Use& used, std::int64_t estimated_input,
+                                            std::int64_t max_output, int source,
+                                            std::int64_t paid_output, bool begins_turn) const {
   if (const auto up = time_up()) return up;
-  if (tokens_ >= limits_.tokens)
-    return spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens");
+  if (begins_turn && used.turns >= limits_.turns)
+    return spent(BudgetKind::turns, limits_.turns, used.turns, "--max-turns");
+  if (used.tokens >= limits_.tokens)
+    return spent(BudgetKind::tokens, limits_.tokens, used.tokens, "--max-tokens");
   const std::int64_t output = paid_output > 0 ? std::min(max_output, paid_output) : max_output;
   const std::int64_t most = estimated_input + output;
-  if (most > limits_.tokens - tokens_) {
-    BudgetLimit what = spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens",
+  if (most > limits_.tokens - used.tokens) {
+    BudgetLimit what = spent(BudgetKind::tokens, limits_.tokens, used.tokens, "--max-tokens",
                              ", and the next request may take " + number(most));
-    what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, tokens_ + most * 2));
+    what.next = "--max-tokens " + number(std::max(limits_.tokens * 2, used.tokens + most * 2));
     return what;
   }
   // If the input alone costs too much, a lower max_output_tokens would not help.
-  const bool output_counts = cost_ + max_next_cost(estimated_input, source, 1) <= cost_limit_;
-  return cost_spent(max_next_cost(estimated_input, source, paid_output),
+  const bool output_counts = used.cost + max_next_cost(estimated_input, source, 1) <= cost_limit_;
+  return cost_spent(used, max_next_cost(estimated_input, source, paid_output),
                     output_counts ? std::min(output, kUsefulOutput) : 0);
 }
 
@@ -125,10 +170,11 @@ std::int64_t Budget::paid_output(std::int64_t estimated_input, int source) const
     if (own == 0) own = models_[i].max_output_tokens;
     largest = std::max(largest, models_[i].max_output_tokens);
   }
+  const Use all = used();
   const auto is_paid = [&](std::int64_t output) {
-    return estimated_input + output <= limits_.tokens - tokens_ &&
+    return estimated_input + output <= limits_.tokens - all.tokens &&
            (!knows_a_price() ||
-            cost_ + max_next_cost(estimated_input, source, output) <= cost_limit_);
+            all.cost + max_next_cost(estimated_input, source, output) <= cost_limit_);
   };
   if (largest == 0 || is_paid(largest)) return 0;
   const std::int64_t least = std::min(own, kUsefulOutput);
@@ -148,28 +194,57 @@ void Budget::take_up(const UsedBudget& used) noexcept {
 
 std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcept {
   tokens_ += counted_tokens(usage);
-  const auto& price = price_of(source);
-  if (!price) return {};
-  const Cost cost = cost_of(usage, *price);
-  cost_ += cost;
+  std::optional<Cost> cost;
+  if (const auto& price = price_of(source)) cost_ += *(cost = cost_of(usage, *price));
+  if (pool_ != nullptr)
+    pool_->change(share_, [this](SharedBudget::Share& mine, const Use&) {
+      mine.used = own();
+      mine.aside.tokens = 0;
+      mine.aside.cost = {};
+    });
   return cost;
 }
 
 std::optional<BudgetLimit> Budget::after_response() const {
+  // What the others have used is no reason to lose a response that is paid for.
   if (tokens_ > limits_.tokens)
     return spent(BudgetKind::tokens, limits_.tokens, tokens_, "--max-tokens");
-  if (const auto spent_all = cost_spent({})) return spent_all;
+  if (const auto spent_all = cost_spent(own(), {})) return spent_all;
   return time_up();
 }
 
-std::optional<BudgetLimit> Budget::before_tool_call() const {
-  if (tool_calls_ >= limits_.tool_calls) {
-    BudgetLimit what = spent(BudgetKind::tool_calls, limits_.tool_calls, tool_calls_, "");
-    what.text = "tool calls " + number(tool_calls_) + " of " + number(limits_.tool_calls);
+std::optional<BudgetLimit> Budget::calls_spent(const Use& used) const {
+  if (used.tool_calls >= limits_.tool_calls) {
+    BudgetLimit what = spent(BudgetKind::tool_calls, limits_.tool_calls, used.tool_calls, "");
+    what.text = "tool calls " + number(used.tool_calls) + " of " + number(limits_.tool_calls);
     what.next = "a larger budget.tool_calls in the task";
     return what;
   }
   return time_up();
+}
+
+std::optional<BudgetLimit> Budget::before_tool_call() {
+  if (pool_ == nullptr) return calls_spent(own());
+  std::optional<BudgetLimit> out;
+  pool_->change(share_, [&](SharedBudget::Share& mine, const Use& others) {
+    out = calls_spent(own() + others);
+    mine.aside.tool_calls = out ? 0 : 1;
+  });
+  return out;
+}
+
+int Budget::allowed_calls(int wanted) {
+  const auto allowed = [&](const Use& used) {
+    return static_cast<int>(
+        std::clamp<std::int64_t>(limits_.tool_calls - used.tool_calls, 0, wanted));
+  };
+  if (pool_ == nullptr) return allowed(own());
+  int granted = 0;
+  pool_->change(share_, [&](SharedBudget::Share& mine, const Use& others) {
+    granted = allowed(own() + others);
+    mine.aside.tool_calls = granted;
+  });
+  return granted;
 }
 
 std::optional<BudgetLimit> Budget::time_up() const {
@@ -179,21 +254,27 @@ std::optional<BudgetLimit> Budget::time_up() const {
 
 BudgetLimit Budget::time_spent() const {
   const std::int64_t limit = limits_.time.count();
-  BudgetLimit what{BudgetKind::time, limit, time_used().count(), {}, {}};
+  const std::int64_t used = limit - std::min(limit, time_left().count());
+  BudgetLimit what{BudgetKind::time, limit, std::max(used, time_used().count()), {}, {}};
   what.text = "time " + time_text(what.used) + " of " + time_text(limit);
   what.next = "--timeout " + number(std::max<std::int64_t>(1, limit / 500)) + "s";
   return what;
 }
 
 std::optional<std::string> Budget::take_notice() {
-  const bool due = mostly_used(turns_, limits_.turns) || mostly_used(tokens_, limits_.tokens) ||
-                   mostly_used(time_used().count(), limits_.time.count());
-  if (noticed_ || !due) return {};
+  if (noticed_) return {};
+  const Use all = used();
+  const std::int64_t time = limits_.time.count();
+  const bool due = mostly_used(all.turns, limits_.turns) ||
+                   mostly_used(all.tokens, limits_.tokens) ||
+                   mostly_used(time - std::min(time, time_left().count()), time);
+  if (!due) return {};
   noticed_ = true;
-  const std::string cost = knows_a_price() ? ", " + cost_left().text() + " USD" : "";
-  return "Budget notice: this run has " + number(limits_.turns - turns_) + " turns, " +
-         number(std::max<std::int64_t>(0, limits_.tokens - tokens_)) + " tokens" + cost + " and " +
-         time_text(time_left().count()) +
+  const std::string cost = knows_a_price() ? ", " + (cost_limit_ - all.cost).text() + " USD" : "";
+  return "Budget notice: this run has " +
+         number(std::max<std::int64_t>(0, limits_.turns - all.turns)) + " turns, " +
+         number(std::max<std::int64_t>(0, limits_.tokens - all.tokens)) + " tokens" + cost +
+         " and " + time_text(time_left().count()) +
          " left. Bring the work to a consistent state, then end with your final message.";
 }
 
@@ -207,10 +288,14 @@ milliseconds Budget::time_used() const {
 }
 
 Json Budget::left_json() const {
-  Json left = Json::object({{"turns", limits_.turns - turns_},
-                            {"tool_calls", limits_.tool_calls - tool_calls_},
-                            {"tokens", std::max<std::int64_t>(0, limits_.tokens - tokens_)}});
-  if (knows_a_price()) left.set("cost_usd", Json::number(cost_left().exact()));
+  const Use all = used();
+  const auto left_of = [](std::int64_t limit, std::int64_t used) {
+    return std::max<std::int64_t>(0, limit - used);
+  };
+  Json left = Json::object({{"turns", left_of(limits_.turns, all.turns)},
+                            {"tool_calls", left_of(limits_.tool_calls, all.tool_calls)},
+                            {"tokens", left_of(limits_.tokens, all.tokens)}});
+  if (knows_a_price()) left.set("cost_usd", Json::number((cost_limit_ - all.cost).exact()));
   left.set("time_ms", static_cast<std::int64_t>(time_left().count()));
   return left;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/agent/model_limits.h"
+#include "core/agent/shared_budget.h"
 #include "core/base/clock.h"
 #include "core/catalog/cost.h"
 #include "core/catalog/item.h"
@@ -42,6 +43,11 @@ class Budget {
   /// @param models  by Item::source; responses of models without a known price are not counted
   Budget(const TaskBudget& limits, const Clock& clock, std::vector<ModelLimits> models = {});
 
+  /// Makes the limits those of a sum of several processes, this one and the others of `pool`. Call it
+  /// first.
+  /// @param pool  outlives this object
+  void share(SharedBudget& pool, int share) noexcept;
+
   /// The limit that forbids the next request, if any.
   /// @param estimated_input  tokens of the next request
   /// @param max_output       maximum tokens of its response
@@ -52,6 +58,12 @@ class Budget {
   /// The same for a retry, which takes no new turn.
   std::optional<BudgetLimit> before_retry(std::int64_t estimated_input, std::int64_t max_output,
                                           int source = 0, std::int64_t paid_output = 0) const;
+  /// Sets aside what the next request may take, if the budget is shared; to be called right before
+  /// the request, since the others use the budget meanwhile. It is given back by count_tokens().
+  /// @param begins_turn  it takes a turn too
+  /// @return  the limit that forbids the request, if any; always nothing if the budget is not shared
+  std::optional<BudgetLimit> set_aside(std::int64_t estimated_input, std::int64_t max_output,
+                                       int source, std::int64_t paid_output, bool begins_turn);
   /// The maximum output to ask for, so that the tokens and cost left pay for it, whichever model
   /// from `source` on answers: a half, a quarter … of the largest model's limit, at least
   /// kUsefulOutput. 0: no reduction is needed, or none would be enough.
@@ -59,13 +71,16 @@ class Budget {
   /// Adds what an earlier process of the same run has used.
   void take_up(const UsedBudget& used) noexcept;
   /// To be called before a request that begins a turn.
-  void count_turn() noexcept { ++turns_; }
+  void count_turn() noexcept;
   /// @param source  the model that answered
   /// @return  the cost; nothing if the price is unknown
   std::optional<Cost> count_tokens(const Usage& usage, int source = 0) noexcept;
   std::optional<BudgetLimit> after_response() const;
-  std::optional<BudgetLimit> before_tool_call() const;
-  void count_tool_call() noexcept { ++tool_calls_; }
+  /// The limit that forbids the next tool call; if there is none, one call is set aside.
+  std::optional<BudgetLimit> before_tool_call();
+  /// How many calls may be run now, `wanted` at most; they are set aside.
+  int allowed_calls(int wanted);
+  void count_tool_call() noexcept;
   /// The time limit, if it is reached.
   std::optional<BudgetLimit> time_up() const;
   /// The time limit, reached or not: for a run that ends because the time left is too short.
@@ -89,10 +104,18 @@ class Budget {
   Json left_json() const;
 
  private:
+  using Use = SharedBudget::Use;
+  /// What was used of the limits: by this process, and by the others that share them.
+  Use used() const { return pool_ == nullptr ? own() : own() + pool_->others(share_); }
+  Use own() const noexcept { return {turns_, tool_calls_, tokens_, cost_}; }
+  std::optional<BudgetLimit> limit_of(const Use& used, std::int64_t estimated_input,
+                                      std::int64_t max_output, int source, std::int64_t paid_output,
+                                      bool begins_turn) const;
+  std::optional<BudgetLimit> calls_spent(const Use& used) const;
   const std::optional<ModelPrice>& price_of(int source) const noexcept;
   bool knows_a_price() const noexcept;
-  Cost cost_left() const noexcept;
-  std::optional<BudgetLimit> cost_spent(Cost next_request, std::int64_t least_output = 0) const;
+  std::optional<BudgetLimit> cost_spent(const Use& used, Cost next_request,
+                                        std::int64_t least_output = 0) const;
   Cost max_next_cost(std::int64_t estimated_input, int source, std::int64_t paid_output) const;
 
   TaskBudget limits_;
@@ -106,6 +129,8 @@ class Budget {
   Cost cost_limit_;
   Cost cost_;
   bool noticed_ = false;
+  SharedBudget* pool_ = nullptr;
+  int share_ = 0;
 };
 
 Json to_json(const TaskBudget& limits);

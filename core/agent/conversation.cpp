@@ -68,6 +68,7 @@ class Conversation::Recorder : public StreamSink {
             conversation_.tokens_of(history_), limits().max_output_tokens, conversation_.source_,
             conversation_.paid_output_))
       throw ModelError(out->text, ExitCode::budget, name_of(out->which));
+    conversation_.set_aside(history_, false);
     emit({conversation_.turn_, retry});
   }
   void on_fallback(const FallbackRecord& fallback) override {
@@ -169,10 +170,11 @@ void Conversation::set_source(int source) {
 
 Response Conversation::ask(const History& history, const ModelSettings& settings,
                            std::stop_token stop, bool may_repeat) {
+  paid_output_ = parts_.budget.paid_output(tokens_of(history), source_);
+  set_aside(history, true);
   begin_request(history);
   Recorder recorder(*this, history);
   ModelSettings paid;
-  paid_output_ = parts_.budget.paid_output(tokens_of(history), source_);
   if (paid_output_ > 0) {
     paid = settings;
     paid.paid_output_tokens = paid_output_;
@@ -194,6 +196,13 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
   record_response(response, tokens_of(history), &history != &history_);
   check_pin(response);
   return response;
+}
+
+/// Sets aside what the request may take, where other processes use the same budget.
+void Conversation::set_aside(const History& history, bool begins_turn) {
+  if (const auto out = parts_.budget.set_aside(tokens_of(history), limits().max_output_tokens,
+                                               source_, paid_output_, begins_turn))
+    throw ModelError(out->text, ExitCode::budget, name_of(out->which));
 }
 
 void Conversation::begin_request(const History& history) {

@@ -121,6 +121,7 @@ class Conversation {
   std::optional<BudgetLimit> before_request(const History& history) const;
   Response ask(const History& history, const ModelSettings& settings, std::stop_token stop,
                bool may_repeat = false);
+  void set_aside(const History& history, bool begins_turn);
   void begin_request(const History& history);
   void record_response(Response& response, std::int64_t input_tokens, bool aside);
   void give_unique_ids(Response& response);

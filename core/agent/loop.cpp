@@ -21,7 +21,7 @@ constexpr int kMaxRepeats = 2;
 constexpr std::size_t kShownPassage = 200;  ///< bytes
 constexpr int kMaxPaused = 10;
 constexpr std::size_t kMaxProviderWords = 400;  ///< bytes
-constexpr std::int64_t kMaxConcurrent = 16;     ///< calls
+constexpr int kMaxConcurrent = 16;              ///< calls
 /// Tools are asked to stop this long after the time is up: commands and requests to servers have
 /// the same deadline as their own limit, and report it more precisely.
 constexpr std::chrono::milliseconds kAfterTime{20};
@@ -428,9 +428,8 @@ std::optional<Loop::Rejection> Loop::rejection(const ToolCall& call) {
 
 std::size_t Loop::count_concurrent(std::span<const ToolCall> calls) const {
   if (!parts_.tools.reads_only(calls.front())) return 1;
-  const auto& budget = parts_.budget;
-  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(
-      budget.limits().tool_calls - budget.tool_calls(), 1, kMaxConcurrent));
+  const auto most =
+      static_cast<std::size_t>(std::max(1, parts_.budget.allowed_calls(kMaxConcurrent)));
   std::unordered_set<std::string_view> ids{calls.front().call_id};
   std::size_t count = 1;
   for (; count < std::min(most, calls.size()); ++count) {

@@ -56,8 +56,8 @@ enum class VerifyIn {
   run,    ///< the run's own tree
 };
 template <>
-inline constexpr auto kSpelling<VerifyIn> = std::to_array<Spelled<VerifyIn>>(
-    {{VerifyIn::fresh, "fresh"}, {VerifyIn::run, "run"}});
+inline constexpr auto kSpelling<VerifyIn> =
+    std::to_array<Spelled<VerifyIn>>({{VerifyIn::fresh, "fresh"}, {VerifyIn::run, "run"}});
 
 enum class VerifyBaseline { none, no_new_failures };
 template <>
@@ -72,6 +72,15 @@ inline constexpr auto kSpelling<ExpectedChanges> =
                                              {ExpectedChanges::required, "required"},
                                              {ExpectedChanges::forbidden, "forbidden"},
                                              {ExpectedChanges::any, "any"}});
+
+/// Which of several attempts' work is taken.
+enum class Pick {
+  first_passing,  ///< the first that passes; the others end then
+  smallest_diff,  ///< of all that pass, the one with the fewest changed lines
+};
+template <>
+inline constexpr auto kSpelling<Pick> = std::to_array<Spelled<Pick>>(
+    {{Pick::first_passing, "first-passing"}, {Pick::smallest_diff, "smallest-diff"}});
 
 /// A template variable of a task.
 struct TaskVariable {
@@ -234,6 +243,16 @@ struct TaskBudget {
   std::chrono::milliseconds time{std::chrono::minutes(60)};
 };
 
+/// The most attempts of one run.
+inline constexpr int kMostAttempts = 16;
+
+/// Several attempts at the task, of which one is picked.
+struct TaskBestOf {
+  int count = 1;     ///< 1: a run of its own, without attempts
+  int parallel = 1;  ///< at the same time, at most
+  Pick pick = Pick::first_passing;
+};
+
 struct TaskOutput {
   int context_lines = 3;
   bool renames = true;
@@ -284,6 +303,7 @@ struct Task {
   TaskBudget budget;
   TaskContext context;
   TaskOutput output;
+  TaskBestOf best_of;
 };
 
 }  // namespace sortie

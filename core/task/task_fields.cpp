@@ -277,6 +277,17 @@ Fields expect_fields(TaskDraft& draft) {
            "What the diff may be; renamed files count by both paths.");
 }
 
+Fields best_of_fields(TaskBestOf& best_of) {
+  return Fields("best_of")
+      .add("count", integer_value(best_of.count, 1, kMostAttempts),
+           "Attempts at the task, each in an isolation of its own; the budget is for their sum.")
+      .add("parallel", integer_value(best_of.parallel, 1, kMostAttempts),
+           "Attempts at the same time, at most.")
+      .add("pick", enum_value(best_of.pick),
+           "first-passing: the first that passes, and the others end then. smallest-diff: of all "
+           "that pass, the one with the fewest changed lines.");
+}
+
 Fields context_fields(TaskContext& context) {
   return Fields("context")
       .add("compact_at", real_value(context.compact_at, 0.1, 1),
@@ -362,7 +373,8 @@ Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add("context", mapping_value(context_fields(task.context)),
            "What the model sees of the run.")
       .add("output", mapping_value(output_fields(draft, folder)), "What the run leaves behind.")
-      .later({"best_of"});
+      .add("best_of", mapping_value(best_of_fields(task.best_of)),
+           "Several attempts at the task, of which the best one counts.");
 }
 
 }  // namespace sortie

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_usage_and_names_the_nearest) {
       {{"rum", "task.yaml"}, "did you mean 'run'"},
       {{"run", "task.yaml", "--polcy", "strict"}, "did you mean '--policy'"},
       {{"run", "task.yaml", "--max-turns", "many"}, "--max-turns"},
-      {{"run", "task.yaml", "--best-of"}, "not supported yet"},
+      {{"run", "task.yaml", "--best-of", "17"}, "a whole number from 1 to 16, got '17'"},
       {{"exec", "hello"}, "not supported yet; write instead: a task file with 'version: 1'"},
       {{"mend the test"}, "write instead: a task file"},
       {{"run", "mend the test"}, "a task is a YAML file, and the prompt is its 'prompt:'"},

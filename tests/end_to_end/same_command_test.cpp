@@ -278,6 +278,9 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_returned_while_its_tree_is_known) {
   BOOST_TEST(cached.status == 0, cached.errors);
   BOOST_TEST(cached.output == "done\n");
   BOOST_TEST(run.result()["cached"].boolean());
+  const ProgramEnd verified =
+      run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+  BOOST_TEST(verified.status == 0, verified.errors);
   BOOST_TEST(run.result().string_at("run_id") == id);
   BOOST_TEST(read_file(diff) == run.artifact("changes.diff"));
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "app/artifacts/output_folder.h"
+#include "app/inputs/options.h"
+#include "app/inputs/run_inputs.h"
+#include "ci/attempts.h"
+#include "ci/result.h"
+
+namespace sortie {
+
+/// What the end of several attempts is made of. Everything in it outlives the call.
+struct AttemptsEnd {
+  const RunInputs& inputs;
+  const RunOptions& options;
+  const OutputFolder& out;
+  const std::string& run_key;
+  const std::vector<AttemptEnd>& attempts;
+  const AttemptEnd& picked;
+  SharedBudget::Use used;              ///< by all of them
+  std::chrono::milliseconds duration;  ///< of all of them
+  int events = -1;                     ///< what the picked one wrote on stdout; -1: nothing
+};
+
+/// Copies the picked attempt's artifacts to the top of --out, writes the files of the flags and
+/// result.json, and prints on stdout what the run has to print there.
+/// @return  the outcome, for the last line: code, reason, next step
+RunResult end_attempts(const AttemptsEnd& end);
+
+}  // namespace sortie
