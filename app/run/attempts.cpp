@@ -69,6 +69,7 @@ class Attempts {
       : inputs_(parts.inputs),
         options_(parts.options),
         style_(parts.style),
+        attempt_style_(relayed_style(style_, AttemptLog::mark_columns())),
         run_(parts.run),
         best_of_(inputs_.task.best_of),
         started_(SteadyClock::now()),
@@ -98,6 +99,7 @@ class Attempts {
   const RunInputs& inputs_;
   const RunOptions& options_;
   OutputStyle style_;
+  OutputStyle attempt_style_;  ///< for this process's terminal: an attempt has a pipe
   const RunOne& run_;
   const TaskBestOf& best_of_;
   AttemptSignals signals_;
@@ -177,8 +179,7 @@ ExitCode Attempts::work(const Attempt& attempt) {
   const HeldSignals held_signals;
   OutputFolder out(options.out);
   out.take(Previous::nothing);
-  return run_(std::move(inputs), options, relayed_style(style_, AttemptLog::mark_columns()), out,
-              Previous::nothing, &attempt);
+  return run_(std::move(inputs), options, attempt_style_, out, Previous::nothing, &attempt);
 }
 
 void Attempts::end_running(int signal) {
