@@ -1,5 +1,6 @@
 #include "app/run/found_run.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
