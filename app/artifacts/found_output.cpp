@@ -82,6 +82,8 @@ const std::set<std::string>& fixed_names() {
                                                "last-message.txt",
                                                "last-message.json",
                                                "state",
+                                               "changes.tar",
+                                               "restore.tar",
                                                "summary.md",
                                                "report.html",
                                                "attestation.json",
@@ -104,8 +106,8 @@ std::set<std::string> saved_names(const Json& result) {
 /// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
   static const std::set<std::string> kNames = {
-      "upper",   "work", "tree",      "manifest", "began",  "start",    "probe",
-      "outputs", "home", "protected", "key",      "keeper", "tree.run", "in-place"};
+      "upper", "work",      "tree", "manifest", "began",    "start",    "probe",      "outputs",
+      "home",  "protected", "key",  "keeper",   "tree.run", "in-place", "changes.tar"};
   return kNames;
 }
 

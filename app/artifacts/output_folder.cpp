@@ -65,6 +65,13 @@ void check_previous(const fs::path& previous) {
 
 }  // namespace
 
+fs::path checkpoint_file(const fs::path& out) {
+  std::error_code error;
+  return out / (fs::is_symlink(out / "state", error) ? "" : "state") / "changes.tar";
+}
+
+fs::path checkpoint_to_restore(const fs::path& out) { return out / "restore.tar"; }
+
 OutputFolder::OutputFolder(const fs::path& path) {
   std::error_code error;
   // A repository may contain a link of that name, to anywhere.
@@ -93,6 +100,11 @@ void OutputFolder::take(Previous previous) {
       clean();
       break;
     case Previous::resumed:
+      clean();
+      break;
+    case Previous::restored:
+      keep_checkpoint();
+      remove_state();
       clean();
       break;
     case Previous::discarded:
@@ -161,7 +173,8 @@ void OutputFolder::set_aside(bool keep) {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const fs::path name = entry.path().filename();
     if (name == kLock) continue;
-    if (keep && !is_unfinished_write(name.string())) {
+    if (keep && !is_unfinished_write(name.string()) &&
+        entry.path() != checkpoint_to_restore(path_)) {
       fs::rename(entry.path(), previous / name, error);
       if (error)
         throw path_error("can't move the earlier run to " + previous.string(), error.value());
@@ -188,6 +201,15 @@ void OutputFolder::undo_earlier() {
                   "; what is needed for it is kept in " + state.string() +
                   ": run this again once the cause is mended, or name another --out",
               ExitCode::environment);
+}
+
+/// Takes the checkpoint out of the state. It stays until another one was made of the restored tree.
+void OutputFolder::keep_checkpoint() {
+  const fs::path kept = checkpoint_to_restore(path_);
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(kept, error))) return;
+  fs::rename(checkpoint_file(path_), kept, error);
+  if (error) throw path_error(kept.string(), error.value());
 }
 
 fs::path OutputFolder::make_state(const fs::path& workspace) {
@@ -226,6 +248,7 @@ void OutputFolder::remove_state() noexcept {
 void OutputFolder::remove_state_below(const fs::path& folder) noexcept {
   std::error_code error;
   const fs::path state = folder / "state";
+  fs::remove(folder / "changes.tar", error);
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
     // Only a folder of make_state(): somebody else could have made the link.

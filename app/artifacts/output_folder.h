@@ -15,8 +15,14 @@ enum class Previous {
   discarded,  ///< removed
   kept,       ///< moved to OUT.prev
   resumed,    ///< this run goes on with it
+  restored,   ///< this run goes on with it from its checkpoint: its state is not here, or torn
   returned,   ///< it is the outcome of this command too: nothing is changed
 };
+
+/// The file of a run's checkpoints: OUT/state/changes.tar; OUT/changes.tar where the state lies elsewhere.
+std::filesystem::path checkpoint_file(const std::filesystem::path& out);
+/// The checkpoint that a tree is being made from, as long as that is not done: OUT/restore.tar.
+std::filesystem::path checkpoint_to_restore(const std::filesystem::path& out);
 
 /// The folder of a run's artifacts, locked against a second run for as long as this object lives.
 class OutputFolder {
@@ -54,6 +60,7 @@ class OutputFolder {
   void set_aside(bool keep);
   void undo_earlier();
   static void remove_state_below(const std::filesystem::path& folder) noexcept;
+  void keep_checkpoint();
 
   std::filesystem::path path_;
   FoundOutput found_;

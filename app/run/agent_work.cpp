@@ -46,6 +46,9 @@ void AgentWork::take_up(const RunHistory& history) {
   earlier_number_ = earlier.number;
   earlier_turn_ = std::move(earlier.turn);
   earlier_turn_->effects = parts_.effects;
+  if (const auto& restored = parts_.tree.restored())
+    earlier_turn_->note = restored_note(history, restored->turn, restored->left_out,
+                                        parts_.agent.confinement.workspace().string());
 }
 
 void AgentWork::run() {

@@ -30,6 +30,7 @@
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
+#include "core/workspace/checkpoint/checkpoint.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
@@ -113,7 +114,19 @@ void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptio
 /// Whether the state of the run is here and whole. After a power loss it may be neither.
 bool has_state(const OutputFolder& out, const RunMark& mark) {
   std::error_code error;
-  return fs::exists(out.path() / "state/began", error) && mark.is_whole();
+  return fs::exists(out.path() / "state/began", error) && mark.is_whole() &&
+         !fs::exists(checkpoint_to_restore(out.path()), error);
+}
+
+/// The checkpoint to go on from, where there is no such state. A run that worked in the user's own
+/// tree here has it undone first.
+std::optional<Checkpoint> find_checkpoint(const OutputFolder& out, const RunMark& mark,
+                                          const RunHistory& history) {
+  if (mark.is_own() && has_own_tree(out.path() / "state")) return std::nullopt;
+  for (const fs::path& file : {checkpoint_to_restore(out.path()), checkpoint_file(out.path())})
+    if (auto found = Checkpoint::find(file, history.starts.front().run_id, history.records))
+      return found;
+  return std::nullopt;
 }
 
 /// Whether the run may have come with the folder that it is to work on, with any outcome or history:
@@ -178,14 +191,13 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
         "made there; an --out elsewhere may be brought");
     return Previous::kept;
   }
-  std::optional<RunStart> start;
+  std::optional<RunHistory> history;
   if (killed) {
-    const RunHistory history = read_run_history(transcript);
-    start = history.starts.front();
-    key = start->run_key;
+    history = read_run_history(transcript);
+    key = history->starts.front().run_key;
     status = "running";
-    if (history.end) {
-      result = result_of_record(history.end->result, history.last_digest);
+    if (history->end) {
+      result = result_of_record(history->end->result, history->last_digest);
       status = result.string_at("status");
       out.write("result.json", result_text(result));
     }
@@ -193,16 +205,22 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool ended = status != "running";
   const bool same_key = key == run_key(key_parts);
   const std::int64_t code = result.integer_at("exit_code", -1);
-  if (ended &&
-      (!can_go_on(static_cast<ExitCode>(code), true) || !recorded || !has_state(out, mark))) {
+  const bool may_go_on =
+      recorded && (!ended || can_go_on(static_cast<ExitCode>(code), true)) && same_key;
+  std::optional<Checkpoint> checkpoint;
+  if (may_go_on && !has_state(out, mark)) {
+    if (!history) history = read_run_history(transcript);
+    checkpoint = find_checkpoint(out, mark, *history);
+  }
+  const bool has_work = checkpoint || has_state(out, mark);
+  if (ended && (!may_go_on || !has_work)) {
     const bool returned =
         same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
     return returned ? Previous::returned : Previous::kept;
   }
-  if (!same_key && ended) return Previous::kept;
-  if (!same_key && has_moved_on(*start, key_parts)) {
+  if (!same_key && has_moved_on(history->starts.front(), key_parts)) {
     warnings.push_back("an unfinished run was moved to OUT.prev, and the work begins anew: " +
-                       moved_on_text(*start, key_parts));
+                       moved_on_text(history->starts.front(), key_parts));
     return Previous::kept;
   }
   if (!same_key) {
@@ -212,9 +230,16 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
            "of another key: " + (what.empty() ? "its task, policy or model" : what) + " differs");
   }
   // What it did is lost; the transcript is kept.
-  if (!has_state(out, mark)) return Previous::kept;
+  if (!has_work) return Previous::kept;
   // The base of a conflict has changed by its nature: it begins anew.
   if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
+  if (checkpoint) {
+    const auto differences =
+        checkpoint->base_differences(inputs.workspace, own_outputs(out, inputs, options));
+    if (!differences.empty())
+      refuse(out, "of another base: the workspace differs in " + some_of(differences));
+    return Previous::restored;
+  }
   const bool in_own_tree = has_own_tree(out.path() / "state");
   // Its end has undone it, or has tried to.
   if (ended && in_own_tree) return Previous::kept;

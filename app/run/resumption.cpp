@@ -7,6 +7,7 @@
 
 #include "core/agent/conversation.h"
 #include "core/agent/history.h"
+#include "core/files/file_name.h"
 #include "core/provider/recorded_response.h"
 #include "core/record/event_codec.h"
 
@@ -125,6 +126,27 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
   add_message(responses, earlier);
   if (ran_commands(history)) earlier.note = kNote;
   return found;
+}
+
+std::string restored_note(const RunHistory& history, int turn,
+                          const std::vector<std::string>& left_out, const std::string& place) {
+  std::vector<std::string> lost;
+  for (const RecordedTurn& one : history.turns)
+    for (const TurnCall& call : one.calls)
+      if (one.number > turn && call.called && call.output)
+        lost.push_back(call.called->call.name + " (" + call.call_id + ")");
+  std::string text =
+      "Note: the run was interrupted here, and goes on in a new process from a checkpoint. The "
+      "workspace is " +
+      place + ", as it was at the end of turn " + std::to_string(turn) + ".";
+  if (!lost.empty())
+    text += " What these later calls changed in it is not kept: " + some_of(lost, 20) + ".";
+  if (!left_out.empty())
+    text += " These files were too large for the checkpoint, and are as at the start: " +
+            some_of(left_out, 20) + ".";
+  return text +
+         " Empty folders, files outside of the workspace (/tmp, HOME) and commands that were still "
+         "running are gone. Look at the state of things before you go on.";
 }
 
 void take_up_inputs(const RunHistory& history, RunInputs& inputs) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/inputs/run_inputs.h"
 #include "core/agent/earlier_work.h"
@@ -22,6 +24,13 @@ struct Resumption {
 /// @throws Error  ExitCode::integrity: a response can't be read
 Resumption resumption_of(const RunHistory& history, const ModelSettings& settings,
                          const TaskModel& model);
+
+/// What the model has to know of a tree that was made from a checkpoint.
+/// @param turn      the last one whose changes are in it
+/// @param left_out  changed paths that are not
+/// @param place     the workspace, as commands see it
+std::string restored_note(const RunHistory& history, int turn,
+                          const std::vector<std::string>& left_out, const std::string& place);
 
 /// Gives the inputs the run's own id, also in the prompts, and takes out the recorded responses that
 /// it has had.

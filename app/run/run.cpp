@@ -113,6 +113,7 @@ class Run {
   const std::filesystem::path& covered() const {
     return attempt_ != nullptr ? attempt_->top : out_.path();
   }
+  bool goes_on() const { return previous_ == Previous::resumed || previous_ == Previous::restored; }
   std::stop_token stop() const { return signals_ ? signals_->token() : std::stop_token(); }
 
   RunInputs inputs_;
@@ -155,7 +156,7 @@ void Run::begin() {
   result_.warnings = inputs_.warnings;
   result_.digests = {{"task", inputs_.task.digest}, {"policy", inputs_.policy.digest}};
   // The transcript of a run that is resumed says so before its earlier end goes.
-  if (previous_ == Previous::resumed)
+  if (goes_on())
     take_up();
   else
     write_running();
@@ -482,6 +483,7 @@ void Run::end_agent() {
       if (work_->end_background() > 0) tree_->names().restore_changed();
     });
     finish([this] { work_->fail_stage(); });
+    if (can_go_on(result_.code, worked_)) tree_->checkpoint();
   }
   if (record_.has_begun()) {
     if (result_.code != ExitCode::success && !tree_->diff_failed())

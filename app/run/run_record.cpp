@@ -58,6 +58,12 @@ ErrorStream& RunRecord::errors() {
   return *errors_;
 }
 
+void RunRecord::TurnEnds::on(const RunEvent& event) {
+  if (!std::holds_alternative<TurnStarted>(event.what)) return;
+  records = (*transcript)->records() - 1;  // this event's own is not synced yet
+  if (then) then(event.turn - 1);
+}
+
 const RunHistory& RunRecord::take_up() {
   class Counted : public EventSink {
    public:
@@ -101,6 +107,8 @@ void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   events_.add(tally_);
   events_.add(patched_);
   events_.add(connections_);
+  turn_ends_.transcript = &transcript_;
+  events_.add(turn_ends_);
   if (options_.json) open_live_events();
   if (live_events_) events_.add(*live_events_);
   if (!options_.style.quiet) events_.add(*progress_);

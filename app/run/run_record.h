@@ -66,6 +66,10 @@ class RunRecord : public Notices {
   bool has_begun() const noexcept { return transcript_ != nullptr; }
 
   EventSink& events() noexcept { return events_; }
+  /// How many records are on disk for certain: when a turn begins, all before it.
+  std::uint64_t records() const noexcept { return turn_ends_.records; }
+  /// Calls this with each turn that has ended, when the next one begins. @param then  does not throw
+  void at_turn_ends(std::function<void(int turn)> then) { turn_ends_.then = std::move(then); }
   /// The turn of the last event, for events outside of turns.
   int turn() const noexcept { return events_.turn(); }
   const Tally& tally() const noexcept { return tally_; }
@@ -104,6 +108,12 @@ class RunRecord : public Notices {
   void say_last(const std::string& line, const std::stop_token& stop);
 
  private:
+  struct TurnEnds : EventSink {
+    void on(const RunEvent& event) override;
+    const std::unique_ptr<Transcript>* transcript = nullptr;
+    std::uint64_t records = 0;
+    std::function<void(int turn)> then{};
+  };
   ErrorStream& errors();
   void open_live_events();
   void write_live_end(const std::stop_token& stop);
@@ -118,6 +128,7 @@ class RunRecord : public Notices {
   PatchedPaths patched_;
   std::optional<RunHistory> earlier_;
   OpenedConnections connections_;
+  TurnEnds turn_ends_;
   std::unique_ptr<Anchor> anchor_;
   std::unique_ptr<Transcript> transcript_;
   std::unique_ptr<EventWriter> event_writer_;  ///< to `lines`, if live events are wanted

@@ -63,9 +63,20 @@ std::vector<std::string> RunTree::touched_paths() {
 
 void RunTree::begin_work() {
   if (parts_.record.earlier()) remove_unfinished_writes();
+  // One's own tree has the changes itself: only there can such a run go on.
+  if (parts_.workspace.isolation() != Isolation::none) {
+    checkpoint_.emplace(parts_.workspace, parts_.view, parts_.out, parts_.result.run_id,
+                        parts_.record);
+    if (const auto& earlier = parts_.record.earlier()) restored_ = checkpoint_->restore(*earlier);
+    parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
+  }
   touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
   call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
                         parts_.redactor);
+}
+
+void RunTree::checkpoint() noexcept {
+  if (checkpoint_) checkpoint_->add(parts_.record.turn());
 }
 
 /// Removes what a patch left beside its files when it was killed: new files that are not written
@@ -182,6 +193,7 @@ void RunTree::keep_undiffed() {
 }
 
 std::string RunTree::effects_since(std::chrono::system_clock::time_point time) const {
+  if (restored_) return "what it changed in the workspace is not kept";
   // Stamps of files are of the kernel's last tick.
   const auto since =
       std::chrono::duration_cast<std::chrono::nanoseconds>((time - 20ms).time_since_epoch());

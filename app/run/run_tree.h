@@ -10,6 +10,7 @@
 #include "app/inputs/run_inputs.h"
 #include "app/run/call_changes.h"
 #include "app/run/protected_names.h"
+#include "app/run/run_checkpoint.h"
 #include "app/run/signals.h"
 #include "app/setup/run_services.h"
 #include "ci/result.h"
@@ -45,7 +46,12 @@ class RunTree : public WorkSoFar {
 
   ProtectedNames& names() noexcept { return names_; }
   /// From now on, touched paths are due to calls.
+  /// @throws Error  as RunCheckpoint::restore()
   void begin_work();
+  /// Writes a checkpoint of a run that ends, and can be gone on with.
+  void checkpoint() noexcept;
+  /// Nothing unless the tree was made from a checkpoint.
+  const std::optional<RestoredTree>& restored() const noexcept { return restored_; }
 
   Diff draft(const std::string& only, const CancelCheck& check_cancel) override;
   std::vector<ChangedPath> changed_paths() override;
@@ -93,6 +99,8 @@ class RunTree : public WorkSoFar {
   ProtectedNames names_;
   std::optional<TouchedPaths> touched_;
   std::optional<CallChanges> call_changes_;
+  std::optional<RunCheckpoint> checkpoint_;
+  std::optional<RestoredTree> restored_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
 };

@@ -393,6 +393,21 @@ Task load_task(const std::string& path, const std::string& stdin_text) {
   return TaskFile(path, stdin_text).load();
 }
 
+namespace {
+
+/// Names the paths below a folder from there: the same files in another place are the same task.
+/// @param folder  with a slash at its end
+void name_from(const std::string& folder, Json& value) {
+  if (value.is_string() && value.text().starts_with(folder))
+    value = Json(value.text().substr(folder.size()));
+  else if (value.is_string() && value.text() + "/" == folder)
+    value = Json(".");
+  for (Json& item : value.items()) name_from(folder, item);
+  for (auto& [name, member] : value.members()) name_from(folder, member);
+}
+
+}  // namespace
+
 Json task_json(const Task& task) {
   TaskDraft draft{.task = task};
   return task_fields(draft, {}).write();
@@ -400,6 +415,7 @@ Json task_json(const Task& task) {
 
 std::string task_digest(const Task& task) {
   Json effective = task_json(task);
+  if (!task.file.empty()) name_from(task.file.parent_path().string() + "/", effective);
   auto& members = effective.members();
   std::erase_if(members, [](const Json::Member& member) { return member.first == "budget"; });
   if (task.output.schema) effective.set("output_schema", *task.output.schema);

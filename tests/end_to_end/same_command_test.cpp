@@ -122,41 +122,23 @@ BOOST_AUTO_TEST_CASE(a_torn_last_record_is_cut_off_and_said_so) {
   BOOST_TEST(verify_run(run.out()).ok);
 }
 
-BOOST_AUTO_TEST_CASE(after_a_restart_of_the_machine_the_work_begins_again_from_its_base) {
-  const struct {
-    const char* what;
-    std::function<void(const RunFolder&)> change;
-  } rows[] = {
-      {"another boot",
-       [](const RunFolder& run) {
-         Json mark = parse_json(run.artifact("state/key"));
-         mark.set("boot", "00000000-0000-0000-0000-000000000000");
-         run.write("out/state/key", write_json(mark));
-       }},
-      {"no state", [](const RunFolder& run) { fs::remove_all(run.out() / "state"); }},
-  };
-  for (const auto& row : rows) {
-    BOOST_TEST_CONTEXT(row.what) {
-      const WaitingRun run;
-      run.kill_in_command();
-      const std::string before = run.artifact("transcript.jsonl");
-      row.change(run);
-      run.write_task(
-          CassetteWriter().shell({"sh", "-c", "echo one >> a.txt"}).next().message("done"),
-          "policy: auto\n");
+BOOST_AUTO_TEST_CASE(a_run_without_state_or_checkpoint_begins_again_from_its_base) {
+  const WaitingRun run;
+  run.kill_in_command();
+  const std::string before = run.artifact("transcript.jsonl");
+  fs::remove_all(run.out() / "state");
+  run.write_task(CassetteWriter().shell({"sh", "-c", "echo one >> a.txt"}).next().message("done"),
+                 "policy: auto\n");
 
-      const ProgramEnd other = run_program(run.plain_start());
-      run.write_task(waiting_script(), "policy: auto\n");
-      Program program(run.plain_start());
-      BOOST_REQUIRE(wait_until([&] {
-        return fs::exists(run.path("out.prev/transcript.jsonl")) && run.written_twice();
-      }));
+  const ProgramEnd other = run_program(run.plain_start());
+  run.write_task(waiting_script(), "policy: auto\n");
+  Program program(run.plain_start());
+  BOOST_REQUIRE(wait_until(
+      [&] { return fs::exists(run.path("out.prev/transcript.jsonl")) && run.written_twice(); }));
 
-      BOOST_TEST(other.status == 2, other.errors);  // of another key, it is never moved aside
-      BOOST_TEST(run.records("run.started").size() == 1u);
-      BOOST_TEST(read_file(run.path("out.prev/transcript.jsonl")) == before);
-    }
-  }
+  BOOST_TEST(other.status == 2, other.errors);  // of another key, it is never moved aside
+  BOOST_TEST(run.records("run.started").size() == 1u);
+  BOOST_TEST(read_file(run.path("out.prev/transcript.jsonl")) == before);
 }
 
 BOOST_AUTO_TEST_CASE(a_changed_transcript_is_not_gone_on_with) {

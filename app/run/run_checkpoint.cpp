@@ -1,0 +1,51 @@
+#include "app/run/run_checkpoint.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "app/artifacts/output_folder.h"
+#include "app/run/run_record.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+
+namespace sortie {
+
+namespace fs = std::filesystem;
+
+RunCheckpoint::RunCheckpoint(const Workspace& workspace, DiskFiles& view, const fs::path& out,
+                             const std::string& run_id, RunRecord& record)
+    : workspace_(workspace), view_(view), out_(out), run_id_(run_id), record_(record) {
+  writer_.emplace(checkpoint_file(out), run_id,
+                  std::vector<fs::path>{out, fs::path(out.string() + ".prev")});
+}
+
+std::optional<RestoredTree> RunCheckpoint::restore(const RunHistory& history) {
+  const fs::path file = checkpoint_to_restore(out_);
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  const auto checkpoint = Checkpoint::find(file, run_id_, history.records);
+  if (!checkpoint)
+    throw Error(file.string() + ": is no whole checkpoint of this run", ExitCode::integrity);
+  checkpoint->restore(workspace_.mount_plan().workspace, view_);
+  writer_->add(workspace_, view_, checkpoint->mark());
+  fs::remove(file, error);
+  if (error) throw path_error(file.string(), error.value());
+  const Fd folder(::open(out_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::fsync(folder.get()) != 0)
+    throw system_error(out_.string(), ExitCode::environment);
+  return RestoredTree{checkpoint->mark().turn, checkpoint->left_out()};
+}
+
+void RunCheckpoint::add(int turn) noexcept {
+  if (!writer_) return;
+  try {
+    writer_->add(workspace_, view_, {turn, record_.records()});
+  } catch (const std::exception& error) {
+    writer_.reset();
+    record_.warn(std::string("no more checkpoints are written, so that only this machine can go on "
+                             "with the run: ") +
+                 error.what());
+  }
+}
+
+}  // namespace sortie

@@ -1,0 +1,243 @@
+#include "core/workspace/checkpoint/checkpoint.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/hash.h"
+#include "core/files/disk_place.h"
+#include "core/files/file_name.h"
+#include "core/files/open_beneath.h"
+#include "core/files/path_below.h"
+#include "core/workspace/own_changes.h"
+#include "core/workspace/tree.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTree = "tree/";
+
+/// Whether a run's tree can hold a file of that name.
+bool is_tree_path(const std::string& path) {
+  return !path.empty() && is_plain_path(path) && !in_git_folder(path) &&
+         path.find('\0') == std::string::npos;
+}
+
+Json json_of(std::string_view text) {
+  try {
+    return parse_json(std::string(text));
+  } catch (const JsonError&) {
+    return {};
+  }
+}
+
+/// Removes a folder that holds nothing but folders.
+void remove_hollow(DiskFiles& view, const std::string& path) {
+  for (const FolderEntry& entry : view.list(path))
+    if (entry.kind == FileStatus::Kind::folder) remove_hollow(view, child_path(path, entry.name));
+  view.remove_empty_folder(path);
+}
+
+void write_link(DiskFiles& view, const std::string& path, const std::string& target) {
+  const auto [above, name] = disk::split_name(path);
+  const Fd folder = disk::make_folders(view.root(), above, path);
+  const struct stat owner = disk::owner_of(folder, disk::replaced_at(folder, name, path), path);
+  if (::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+    throw system_error(path_text(path), ExitCode::environment);
+  if (::symlinkat(target.c_str(), folder.get(), name.c_str()) != 0)
+    throw system_error(path_text(path), ExitCode::environment);
+  if (::geteuid() == 0 &&
+      ::fchownat(folder.get(), name.c_str(), owner.st_uid, owner.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
+    throw system_error(path_text(path), ExitCode::environment);
+}
+
+void set_time(const DiskFiles& view, const std::string& path, std::int64_t time) {
+  const auto [above, name] = disk::split_name(path);
+  const Fd folder = open_beneath(view.root(), above, O_RDONLY | O_DIRECTORY);
+  const timespec both[2] = {{time / 1'000'000'000, time % 1'000'000'000},
+                            {time / 1'000'000'000, time % 1'000'000'000}};
+  // What a build makes of the times is the same, or it is made again.
+  if (folder) ::utimensat(folder.get(), name.c_str(), both, AT_SYMLINK_NOFOLLOW);
+}
+
+}  // namespace
+
+struct Checkpoint::Mapped {
+  explicit Mapped(const fs::path& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size <= 0)
+      return;
+    const auto length = static_cast<std::size_t>(status.st_size);
+    void* const at = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (at != MAP_FAILED) bytes = {static_cast<const char*>(at), length};
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() {
+    if (!bytes.empty()) ::munmap(const_cast<char*>(bytes.data()), bytes.size());
+  }
+  std::string_view bytes;
+};
+
+std::optional<Checkpoint> Checkpoint::find(const fs::path& file, const std::string& run_id,
+                                           std::uint64_t records) {
+  Checkpoint found;
+  auto mapped = std::make_shared<const Mapped>(file);
+  const std::string_view bytes = mapped->bytes;
+  found.file_ = mapped;
+  TarReader reader(bytes);
+  std::map<std::string, TarMember> since;
+  std::size_t begin = 0;
+  bool any = false;
+  for (;;) {
+    const std::size_t at = reader.offset();
+    auto member = reader.next();
+    if (!member) break;
+    const std::string& name = member->entry.name;
+    if (name == "base.json" && at == 0) {
+      const Json base = json_of(member->content);
+      if (base.integer_at("version") != 1 || base.string_at("run_id") != run_id) break;
+      found.base_ = base["base"];
+    } else if (name.starts_with(kTree)) {
+      const std::string path = name.substr(kTree.size());
+      since.insert_or_assign(path, std::move(*member));
+    } else if (name == "checkpoint.json") {
+      const Json mark = json_of(member->content);
+      if (mark.string_at("sha256") != sha256_hex(bytes.substr(begin, at - begin)) ||
+          mark.integer_at("records") > static_cast<std::int64_t>(records))
+        break;
+      found.take(mark, since);
+      begin = reader.offset();
+      any = true;
+    } else {
+      break;
+    }
+  }
+  if (!any) return std::nullopt;
+  return found;
+}
+
+void Checkpoint::take(const Json& mark, std::map<std::string, TarMember>& since) {
+  mark_ = {static_cast<int>(mark.integer_at("turn")),
+           static_cast<std::uint64_t>(mark.integer_at("records"))};
+  for (const Json& name : mark["as_before"].items()) {
+    const std::string path = path_named(name.text());
+    files_.erase(path);
+    removed_.erase(path);
+    was_.erase(path);
+  }
+  for (auto& [path, member] : since) {
+    removed_.erase(path);
+    files_.insert_or_assign(path, std::move(member));
+  }
+  since.clear();
+  for (const Json& name : mark["removed"].items()) {
+    files_.erase(path_named(name.text()));
+    removed_.insert(path_named(name.text()));
+  }
+  for (const auto& [name, was] : mark["was"].members()) was_[path_named(name)] = was.text();
+  left_out_.clear();
+  for (const Json& name : mark["left_out"].items()) left_out_.push_back(path_named(name.text()));
+}
+
+std::vector<std::string> Checkpoint::base_differences(const fs::path& root,
+                                                      const std::vector<fs::path>& apart) const {
+  std::set<std::string> differing;
+  const DiskFiles now(open_folder(AT_FDCWD, root.native(), root));
+  for (const auto& [path, was] : was_)
+    if (content_mark(now, path) != was) differing.insert(path);
+  const Json base = base_of(root, apart);
+  for (const auto& [name, is] : base.members())
+    if (base_.string_at(name) != is.text()) differing.insert(path_named(name));
+  std::vector<fs::path> left_aside;
+  for (const fs::path& path : apart)
+    if (const auto below = path_below(path, root)) left_aside.push_back(*below);
+  for (const auto& [name, was] : base_.members()) {
+    const std::string path = path_named(name);
+    if (base.find(name) == nullptr && !path.ends_with('/') && !is_below_any(path, left_aside) &&
+        content_mark(now, path) != was.text())
+      differing.insert(path);
+  }
+  return {differing.begin(), differing.end()};
+}
+
+void Checkpoint::restore(const fs::path& root_shown, DiskFiles& view) const {
+  for (const std::string& path : removed_) {
+    if (!is_tree_path(path))
+      throw Error("the checkpoint names " + path_text(path) + " in " + path_text(root_shown),
+                  ExitCode::integrity);
+    const auto status = view.status(path);
+    if (status && status->kind != FileStatus::Kind::folder) view.remove(path);
+  }
+  for (const auto& [path, member] : files_) {
+    if (!is_tree_path(path))
+      throw Error("the checkpoint names " + path_text(path) + " in " + path_text(root_shown),
+                  ExitCode::integrity);
+    const auto there = view.status(path);
+    if (there && there->kind == FileStatus::Kind::folder) remove_hollow(view, path);
+    if (member.entry.is_link)
+      write_link(view, path, member.entry.target);
+    else
+      view.write(path, member.content, member.entry.mode & 07777u);
+    set_time(view, path, member.entry.mtime);
+  }
+}
+
+std::string content_mark(const Files& files, const std::string& path) {
+  const auto status = files.status(path);
+  if (!status) return "";
+  using Kind = FileStatus::Kind;
+  if (status->kind == Kind::symlink) return "link " + sha256_hex(files.read_link(path));
+  if (status->kind == Kind::folder) return "folder";
+  if (status->kind != Kind::file) return "other";
+  const std::string kind = (status->mode & 0100) != 0 ? "program " : "file ";
+  if (status->size > kMostFileBytes) return kind + std::to_string(status->size);
+  return kind + sha256_hex(files.read(path).value_or(""));
+}
+
+std::string json_name(const std::string& path) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string name;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '%')
+      name += c;
+    else
+      name += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return name;
+}
+
+std::string path_named(const std::string& name) {
+  const auto digit = [](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
+  std::string path;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '%' && i + 2 < name.size()) {
+      path += static_cast<char>(digit(name[i + 1]) * 16 + digit(name[i + 2]));
+      i += 2;
+    } else {
+      path += name[i];
+    }
+  }
+  return path;
+}
+
+Json base_of(const fs::path& root, const std::vector<fs::path>& apart) {
+  Json base = Json::object();
+  const DiskFiles files(open_folder(AT_FDCWD, root.native(), root));
+  for (const std::string& path : own_changes_since(root, -1, apart))
+    base.set(json_name(path), path.ends_with('/') ? "folder" : content_mark(files, path));
+  return base;
+}
+
+}  // namespace sortie

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/files/files.h"
+#include "core/json/json.h"
+#include "core/workspace/checkpoint/tar.h"
+
+namespace sortie {
+
+/// Which state of a run's tree a checkpoint holds.
+struct CheckpointMark {
+  int turn = 0;               ///< the last one whose changes are in it
+  std::uint64_t records = 0;  ///< of the transcript, before it
+};
+
+/// What a run changed in its tree, as of the last whole checkpoint of a file.
+class Checkpoint {
+ public:
+  /// Reads the last one that the transcript knows.
+  /// @param records  of the transcript
+  /// @return  nothing if there is none of this run
+  static std::optional<Checkpoint> find(const std::filesystem::path& file,
+                                        const std::string& run_id, std::uint64_t records);
+
+  const CheckpointMark& mark() const noexcept { return mark_; }
+  /// Changed paths that were too much for it.
+  const std::vector<std::string>& left_out() const noexcept { return left_out_; }
+  /// The paths in which a tree is not the one that the run began with.
+  /// @param apart  as for own_changes_since()
+  std::vector<std::string> base_differences(const std::filesystem::path& root,
+                                            const std::vector<std::filesystem::path>& apart) const;
+  /// Makes a tree that is as at the start as it was at the checkpoint.
+  /// @throws Error  environment: it can't be written; integrity: it names what no tree holds
+  void restore(const std::filesystem::path& root_shown, DiskFiles& view) const;
+
+ private:
+  struct Mapped;
+  void take(const Json& mark, std::map<std::string, TarMember>& since);
+
+  std::shared_ptr<const Mapped> file_;  ///< what `files_` points into
+  CheckpointMark mark_;
+  Json base_;
+  std::map<std::string, TarMember> files_;
+  std::set<std::string> removed_;
+  std::map<std::string, std::string> was_;  ///< path → content_mark() at the start
+  std::vector<std::string> left_out_;
+};
+
+/// What a path holds: "" for nothing, else its kind with a digest of its content.
+std::string content_mark(const Files& files, const std::string& path);
+
+/// A path as text that JSON can hold, whatever its bytes, and back.
+std::string json_name(const std::string& path);
+std::string path_named(const std::string& name);
+
+/// What git does not know of a tree, or of a folder without git all: json_name() → content_mark().
+/// At most 1000 paths.
+Json base_of(const std::filesystem::path& root, const std::vector<std::filesystem::path>& apart);
+
+}  // namespace sortie

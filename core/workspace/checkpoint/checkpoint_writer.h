@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/hash.h"
+#include "core/workspace/checkpoint/checkpoint.h"
+#include "core/workspace/manifest.h"
+#include "core/workspace/workspace.h"
+
+namespace sortie {
+
+/// Writes checkpoints: each adds what changed since the last one, and is on disk when add() returns.
+/// Torn in the middle, the file still holds the one before.
+///
+///     base.json         what the tree was at the start, where git does not know it
+///     tree/PATH …       what changed since the last checkpoint, whole
+///     checkpoint.json   {"turn","records","removed","as_before","was","left_out","sha256"}: the end
+///                       of one; the digest is of all bytes since the one before
+class CheckpointWriter {
+ public:
+  /// @param apart  as for own_changes_since()
+  CheckpointWriter(std::filesystem::path file, std::string run_id,
+                   std::vector<std::filesystem::path> apart);
+  /// Without a change since the last one, nothing is written before the first change.
+  /// @param view  as commands see the tree
+  /// @throws Error  environment: a full disk, or the tree can't be read; the one before is kept
+  void add(const Workspace& workspace, const DiskFiles& view, const CheckpointMark& mark);
+
+ private:
+  struct Step;
+  void begin(const Workspace& workspace);
+  Step look(const Workspace& workspace, const DiskFiles& view) const;
+  void write_base(const Workspace& workspace);
+  void write_file(const DiskFiles& view, const std::string& path, const FileStamp& stamp);
+  void write_member(const TarEntry& entry, std::string_view content);
+  void put(std::string_view bytes);
+
+  std::filesystem::path path_;
+  std::string run_id_;
+  std::vector<std::filesystem::path> apart_;
+  Fd file_;
+  std::uint64_t end_ = 0;   ///< of the last checkpoint
+  std::uint64_t next_ = 0;  ///< where the next byte goes
+  Sha256 hash_;
+  std::map<std::string, FileStamp> held_;  ///< as of the last one; all zero: it was removed
+};
+
+}  // namespace sortie
