@@ -52,7 +52,10 @@ constexpr ArtifactRow kArtifacts[] = {
     {"kept/", "Files that no diff holds, and what was removed under protected names."},
     {".lock", "The process id of the run in progress."},
     {".gitignore", "So that git add leaves a run's record out."},
-    {"state/", "Files of the run, for as long as it can go on."},
+    {"state/",
+     "Files of the run, for as long as it can go on; in state/changes.tar those from which another "
+     "machine can."},
+    {"restore.tar", "Such a file, while a tree is made from it."},
 };
 
 /// Text as roff reads it literally (man(7)).
