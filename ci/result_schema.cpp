@@ -116,7 +116,7 @@ constexpr const char* kSchema = R"({
             "properties": {
               "path": {"type": "string"},
               "reason": {"enum": ["lfs", "submodule", "unreadable", "bad-name", "too-much",
-                                  "too-large", "git-folder", "product"]},
+                                  "too-large", "link-loop", "git-folder", "product"]},
               "detail": {"type": "string"}
             }
           }

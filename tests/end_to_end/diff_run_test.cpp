@@ -1,4 +1,4 @@
-// Diffs of whole runs: hostile repositories, large files, git-lfs, and disks that fill up.
+// Diffs of whole runs: large files, git-lfs, and disks that fill up.
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -30,81 +30,9 @@ bool warns(const Json& result, const std::string& text) {
   return false;
 }
 
-std::map<std::string, std::string> files_below(const fs::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    struct stat status {};
-    ::lstat(entry.path().c_str(), &status);
-    std::string text = std::to_string(status.st_mode) + ' ' +
-                       std::to_string(status.st_mtim.tv_sec) + '.' +
-                       std::to_string(status.st_mtim.tv_nsec);
-    if (S_ISREG(status.st_mode)) text += ' ' + sha256_hex(read_file(entry.path()));
-    files[entry.path().string()] = text;
-  }
-  return files;
-}
-
-void write_program(const fs::path& file, const std::string& script) {
-  fs::create_directories(file.parent_path());
-  write_file(file, "#!/bin/sh\n" + script + "\n", 0755);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(diff_run)
-
-BOOST_AUTO_TEST_CASE(nothing_of_a_hostile_repository_runs_and_its_git_folder_stays_as_it_was) {
-  const RunFolder folder;
-  folder.write("work/a.txt", "1\n");
-  folder.write("work/b.bin", "b\n");
-  folder.commit_workspace();
-  const fs::path work = folder.workspace();
-  const std::string marker = folder.path("marker").string();
-  const std::string evil = folder.path("evil.sh").string();
-  write_program(evil, "touch " + marker);
-  git(work, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q",
-             "--allow-empty", "-m", "second"});
-  std::string more = "[include]\n\tpath = included\n[core]\n\tfsmonitor = " + evil +
-                     "\n\thooksPath = " + folder.path("hooks").string() +
-                     "\n\tattributesFile = " + folder.path("attributes").string() + "\n";
-  for (const char* key : {"clean", "smudge", "process"})
-    more += std::string("[filter \"evil\"]\n\t") + key + " = " + evil + "\n\trequired = true\n";
-  more += "[diff]\n\texternal = " + evil + "\n[diff \"evil\"]\n\ttextconv = " + evil +
-          "\n\tcommand = " + evil + "\n[merge \"evil\"]\n\tdriver = " + evil + "\n";
-  write_file(work / ".git/included", "[core]\n\tpager = " + evil + "\n\teditor = " + evil + "\n");
-  write_file(work / ".git/config", read_file(work / ".git/config") + more);
-  write_file(folder.path("attributes"), "* filter=evil diff=evil merge=evil\n");
-  write_file(work / ".git/info/attributes", "*.txt filter=evil diff=evil text eol=crlf\n");
-  for (const char* hook : {"pre-commit", "post-checkout", "post-index-change", "pre-applypatch"}) {
-    write_program(folder.path("hooks") / hook, evil);
-    write_program(work / ".git/hooks" / hook, evil);
-  }
-  // HEAD replaced by its parent, and a graft.
-  const auto commit = [&](const char* name) {
-    std::string id = git(work, {"-c", "core.fsmonitor=false", "rev-parse", name});
-    return id.substr(0, 40);
-  };
-  fs::create_directories(work / ".git/refs/replace");
-  write_file(work / ".git/refs/replace" / commit("HEAD"), commit("HEAD~1") + "\n");
-  write_file(work / ".git/info/grafts", commit("HEAD") + "\n");
-  fs::remove(marker);
-  CassetteWriter cassette;
-  cassette.call("git_status", Json::object()).call("git_diff", Json::object()).next();
-  cassette.shell({"sh", "-c", "echo 2 > a.txt; echo c > c.txt; chmod +x b.bin"}).next();
-  cassette.call("git_status", Json::object()).call("git_diff", Json::object()).next();
-  cassette.message("done");
-  folder.write_task(cassette, "policy: auto\n");
-  const auto before = files_below(work / ".git");
-
-  const ProgramEnd end = folder.run();
-
-  BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(!fs::exists(marker));
-  BOOST_TEST((files_below(work / ".git") == before));
-  const std::string diff = folder.artifact("changes.diff");
-  for (const char* path : {"b/a.txt", "b/c.txt", "b/b.bin"})
-    BOOST_TEST(diff.find(path) != std::string::npos, diff);
-}
 
 BOOST_AUTO_TEST_CASE(a_policy_may_have_large_files_reported) {
   const RunFolder folder;

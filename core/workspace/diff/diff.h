@@ -69,6 +69,7 @@ struct LeftOut {
     unreadable,  ///< a file or folder without read permission
     bad_name,    ///< git refuses such a path ("git~1")
     too_much,    ///< all changes together are larger than a diff may be
+    link_loop,   ///< in the place of a link that led to itself
     git_folder,  ///< a `.git` that the run made: never part of a git tree. Not a failure
     product,     ///< made by a build, by its signs. Not a failure
   };
@@ -77,7 +78,8 @@ struct LeftOut {
   std::string detail{};  ///< for people; may be ""
   bool operator==(const LeftOut&) const = default;
 };
-/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "git-folder", "product".
+/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "link-loop", "git-folder",
+/// "product".
 constexpr const char* name_of(LeftOut::Why why) noexcept {
   switch (why) {
     case LeftOut::Why::lfs:
@@ -90,6 +92,8 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
       return "bad-name";
     case LeftOut::Why::too_much:
       return "too-much";
+    case LeftOut::Why::link_loop:
+      return "link-loop";
     case LeftOut::Why::git_folder:
       return "git-folder";
     case LeftOut::Why::product:

@@ -10,6 +10,7 @@
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
 #include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/diff/link_loops.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -162,6 +163,14 @@ class Selector {
     }
     if (const auto flaw = flaw_of_name(changed.path); !flaw.empty())
       return leave_out(changed.path, LeftOut::Why::bad_name, flaw);
+    if (const auto link = changed.kind == PathKind::added
+                              ? link_loop_above(workspace_.start(), changed.path)
+                              : "";
+        !link.empty())
+      return leave_out(
+          changed.path, LeftOut::Why::link_loop,
+          "below " + path_text(link) +
+              ", a link that led to itself: git apply can't put a folder in its place");
     if (options_.draft &&
         is_too_large(changed, workspace_.start(), view_, options_.max_file_size)) {
       diff_.too_large.push_back({changed.path});
