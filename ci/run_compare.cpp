@@ -1,12 +1,14 @@
 #include "ci/run_compare.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/files/files.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -14,7 +16,7 @@ namespace run_compare {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kShown = 400;
+constexpr std::size_t kShown = 4000;
 constexpr std::size_t kMostOutputs = 20;
 constexpr std::uint64_t kMostDiff = 1ull << 30;
 
@@ -25,7 +27,14 @@ struct Step {
   std::string what;      ///< "the decision on shell (call_1)"
   std::string value;     ///< has to be equal
   std::string output{};  ///< may differ
+  std::string call{};    ///< RunDifference::call
 };
+
+/// "make test" of "sh -c 'make test'", else the words as a shell takes them.
+std::string script_or_line(const std::vector<std::string>& argv) {
+  const bool script = argv.size() == 3 && argv[0] == "sh" && argv[1] == "-c";
+  return script ? argv[2] : shell_line(argv);
+}
 
 std::string ending(const ExitStatus& exit) {
   return exit.ending == Ending::exited || exit.ending == Ending::signalled
@@ -33,9 +42,30 @@ std::string ending(const ExitStatus& exit) {
              : std::string(name_of(exit.ending));
 }
 
+/// What was called, in words: the script of a shell, a command's words, else the arguments.
+std::string call_text(const ToolCall& call) {
+  std::string text = call.arguments;
+  try {
+    const Json arguments = parse_json(call.arguments);
+    for (const char* name : {"command", "cmd", "path"})
+      if (const Json& value = arguments[name]; value.is_string())
+        text = value.text();
+      else if (value.is_array())
+        text = script_or_line(value.texts());
+  } catch (const JsonError&) {  // free text
+  }
+  return one_line(call.name, 60) + " " + one_line(text, kShown);
+}
+
 /// Turns events into steps.
 class Reader {
  public:
+  /// A process that goes on with the run verifies anew what was cut off.
+  void take(int, const RunStart&) { resumed_at_ = steps_.size(); }
+  void take(int, const ToolCalled& called) { calls_[called.call.call_id] = call_text(called.call); }
+  void take(int, const CheckRecord& hit) {
+    if (hit.check == kReplayGap) gaps_.push_back(hit.saw);
+  }
   void take(int turn, const CallDecided& decided) {
     std::string value = name_of(decided.decision);
     if (decided.audited) value += ", audited";
@@ -46,25 +76,28 @@ class Reader {
     std::string value = !output.declined.empty() ? "declined"
                         : output.success         ? "completed"
                                                  : "failed";
-    if (!output.verdict.empty()) value += ", " + output.verdict;
+    // A replay takes its output from the record, as any other one.
+    if (!output.verdict.empty() && output.verdict != "interrupted") value += ", " + output.verdict;
     if (output.exit) value += ", " + ending(*output.exit);
     if (!output.changed_files.empty()) value += ", changed " + joined(output.changed_files, ", ");
     // Of a call that was not run, the output names the rule's place, which a replay does not have.
     add(Step::Kind::call, turn, "the result of " + call(output.tool, output.call_id), value,
         output.declined.empty() ? output.output : "");
+    if (const auto call = calls_.find(output.call_id); call != calls_.end())
+      steps_.back().call = call->second;
   }
   void take(int turn, const FileChange& change) {
     std::string value = name_of(change.kind);
     value += (change.mode & 0100) != 0 ? ", executable" : "";
     if (!change.moved_from.empty()) value += ", from " + change.moved_from;
     if (!change.link_target.empty()) value += ", a link";
+    const std::string& digest = change.sha256_after;
     add(Step::Kind::file, turn, "the change of " + one_line(change.path, 200), value,
-        change.sha256_after);
+        digest.empty() ? "" : "content with the SHA-256 " + digest);
   }
   void take(int turn, const VerificationCompleted& done) {
-    add(Step::Kind::verification, turn,
-        "the verification '" + command(done) + "' (" + name_of(done.phase) + ", round " +
-            std::to_string(done.round) + ")",
+    drop_cut_off(done);
+    add(Step::Kind::verification, turn, verification(done),
         std::string(done.passed ? "passed" : "failed") + ", " + ending(done.exit), done.output);
   }
   void take(int turn, const RunEnd& completed) {
@@ -87,23 +120,37 @@ class Reader {
   }
   const std::string& diff() const { return diff_; }
   const std::string& digest() const { return digest_; }
+  std::vector<std::string> take_gaps() { return std::move(gaps_); }
 
  private:
+  static std::string verification(const VerificationRecord& done) {
+    return "the verification '" + command(done) + "' (" + name_of(done.phase) + ", round " +
+           std::to_string(done.round) + ")";
+  }
+  /// The commands of a verification that an earlier process began, and that now begins anew.
+  void drop_cut_off(const VerificationRecord& done) {
+    if (steps_.size() != resumed_at_) return;
+    std::size_t first = resumed_at_;
+    while (first > 0 && steps_[first - 1].kind == Step::Kind::verification) --first;
+    for (; first < resumed_at_ && steps_[first].what != verification(done);) ++first;
+    steps_.resize(first);
+  }
   /// Its text as the task has it is not in the effective task of a replay.
   static std::string command(const VerificationRecord& verification) {
-    const auto& argv = verification.argv;
-    const bool line = argv.size() == 3 && argv[0] == "sh" && argv[1] == "-c";
-    return one_line(line ? argv[2] : joined(argv, " "), 200);
+    return one_line(script_or_line(verification.argv), 200);
   }
   static std::string call(const std::string& tool, const std::string& id) {
     return one_line(tool, 60) + " (" + one_line(id, 60) + ")";
   }
   void add(Step::Kind kind, int turn, std::string what, std::string value,
            std::string output = {}) {
-    steps_.push_back({kind, turn, std::move(what), std::move(value), std::move(output)});
+    steps_.push_back({kind, turn, std::move(what), std::move(value), std::move(output), {}});
   }
 
   std::vector<Step> steps_;
+  std::size_t resumed_at_ = 0;                ///< how many steps there were at the last start
+  std::map<std::string, std::string> calls_;  ///< call_text() by call id
+  std::vector<std::string> gaps_;
   Step end_{};  ///< the last one counts
   std::string diff_;
   std::string digest_;
@@ -115,6 +162,7 @@ struct Run {
   std::string diff_name;              ///< "" if it has none
   std::string diff_digest;            ///< "sha256:…"
   std::optional<std::string> diff{};  ///< nothing: only the transcript is there
+  std::vector<std::string> gaps{};
 };
 
 Run read_run(const fs::path& folder) {
@@ -135,6 +183,7 @@ Run read_run(const fs::path& folder) {
   Run run;
   run.diff_name = reader.diff();
   run.steps = reader.finish();
+  run.gaps = reader.take_gaps();
   run.diff_digest = reader.digest();
   std::error_code error;
   if (!run.diff_name.empty() && fs::exists(folder / run.diff_name, error))
@@ -157,7 +206,8 @@ RunDifference text_difference(const std::string& where, std::string_view recorde
     if (ended || recorded.substr(0, one) != replayed.substr(0, other))
       return {where + ", line " + std::to_string(line),
               one_line(repair_utf8(recorded.substr(0, one)), kShown),
-              one_line(repair_utf8(replayed.substr(0, other)), kShown)};
+              one_line(repair_utf8(replayed.substr(0, other)), kShown),
+              {}};
     recorded.remove_prefix(one + 1);
     replayed.remove_prefix(other + 1);
   }
@@ -197,6 +247,7 @@ RunComparison compare_runs(const std::filesystem::path& recorded,
   const run_compare::Run one = run_compare::read_run(recorded);
   const run_compare::Run other = run_compare::read_run(replayed);
   RunComparison comparison;
+  comparison.gaps = other.gaps;
   const std::size_t most = std::max(one.steps.size(), other.steps.size());
   for (std::size_t i = 0; i < most; ++i) {
     const Step* was = i < one.steps.size() ? &one.steps[i] : nullptr;
@@ -208,21 +259,23 @@ RunComparison compare_runs(const std::filesystem::path& recorded,
         return one_line(same ? step->value : place(*step) + ": " + step->value,
                         run_compare::kShown);
       };
-      comparison.first =
-          RunDifference{place(was != nullptr ? *was : *is), side(was, is), side(is, was)};
+      comparison.first = RunDifference{place(was != nullptr ? *was : *is), side(was, is),
+                                       side(is, was), (was != nullptr ? *was : *is).call};
       return comparison;
     }
     count(*was, comparison);
-    if (was->output != is->output && comparison.outputs.size() < run_compare::kMostOutputs)
+    if (was->output != is->output && comparison.outputs.size() < run_compare::kMostOutputs) {
       comparison.outputs.push_back(
           run_compare::text_difference(place(*was), was->output, is->output));
+      comparison.outputs.back().call = was->call;
+    }
   }
   if (one.diff_name != other.diff_name) {
-    comparison.first = RunDifference{"the diff", one.diff_name, other.diff_name};
+    comparison.first = RunDifference{"the diff", one.diff_name, other.diff_name, {}};
   } else if (one.diff_digest != other.diff_digest) {
     comparison.first = one.diff && other.diff
                            ? run_compare::diff_difference(one.diff_name, *one.diff, *other.diff)
-                           : RunDifference{one.diff_name, one.diff_digest, other.diff_digest};
+                           : RunDifference{one.diff_name, one.diff_digest, other.diff_digest, {}};
   }
   comparison.diff_bytes = other.diff ? other.diff->size() : 0;
   return comparison;

@@ -12,6 +12,7 @@ struct RunDifference {
   std::string where;  ///< "turn 3: the exit of shell (call_2)"
   std::string recorded;
   std::string replayed;
+  std::string call{};  ///< what was called, where that helps: "shell pytest -q"
 };
 
 /// The result of comparing a run with its replay.
@@ -22,7 +23,8 @@ struct RunComparison {
   /// Differences of outputs, and of the contents of changed files that the diff does not have; up to
   /// the first one above, and 20 at most.
   std::vector<RunDifference> outputs;
-  std::size_t decisions = 0;  ///< equal ones
+  std::vector<std::string> gaps;  ///< what the replay could not do again
+  std::size_t decisions = 0;      ///< equal ones
   std::size_t calls = 0;
   std::size_t verifications = 0;
   std::size_t diff_bytes = 0;

@@ -11,6 +11,8 @@
 namespace sortie {
 namespace {
 
+constexpr const char* kInterrupted = "interrupted";  // ToolOutputRecord::verdict
+
 /// The session that a call goes on with, by its arguments.
 std::optional<std::int64_t> session_in(const ToolCall& call) {
   if (call.name != "write_stdin") return std::nullopt;
@@ -72,6 +74,7 @@ RecordedCalls::RecordedCalls(const std::filesystem::path& transcript) {
                        std::holds_alternative<ToolOutputRecord>(seen->what) ||
                        std::holds_alternative<FileChange>(seen->what) ||
                        std::holds_alternative<CallDecided>(seen->what);
+    if (std::holds_alternative<RunStart>(seen->what)) take_resumption();
     if (!whole) return;
     take(event_with_blobs(record, transcript));
     if (std::holds_alternative<ToolOutputRecord>(seen->what) && std::exchange(network, false) &&
@@ -103,10 +106,17 @@ void RecordedCalls::take(const RunEvent& event) {
     Call& call = calls_[last_output_];
     call.output = *output;
     if (output->details.session_id) call.session = output->details.session_id;
+    if (output->verdict == kInterrupted) call.from_record = true;
     open_.erase(found);
   } else if (const auto* change = std::get_if<FileChange>(&event.what)) {
     if (last_output_ < calls_.size()) calls_[last_output_].changes.push_back(*change);
   }
+}
+
+/// A new process of the run: the sessions of the one before are gone.
+void RecordedCalls::take_resumption() {
+  for (Call& call : calls_)
+    if (call.session) call.from_record = true;
 }
 
 /// All calls of a session come from the record if one does.
@@ -125,6 +135,9 @@ std::optional<ToolResult> RecordedCalls::answer(const ToolCall& call, Files& fil
     if (used_[i] || one.call.call_id != call.call_id || one.call.name != call.name) continue;
     used_[i] = true;
     if (!one.from_record || !one.output) return std::nullopt;
+    if (one.output->verdict == kInterrupted)
+      gaps_.push_back("what " + one_line(call.name, 60) + " (" + one_line(call.call_id, 60) +
+                      ") had done when the run was cut off");
     for (const FileChange& changed : one.changes) change(changed, files);
     return result_of(*one.output);
   }
@@ -147,12 +160,13 @@ void RecordedCalls::change(const FileChange& change, Files& files) {
     }
   } catch (const ToolError&) {
   }
-  gaps_.push_back(one_line(change.path));
+  gaps_.push_back("the change of " + one_line(change.path) +
+                  (change.link_target.empty() ? "" : ", a link"));
 }
 
-std::vector<std::string> RecordedCalls::gaps() const {
+std::vector<std::string> RecordedCalls::take_gaps() {
   const std::lock_guard lock(mutex_);
-  return gaps_;
+  return std::exchange(gaps_, {});
 }
 
 std::vector<std::unique_ptr<Tool>> RecordedCalls::Source::tools() {

@@ -17,8 +17,8 @@
 namespace sortie {
 
 /// The calls of a recorded run that a replay can't make again: those of other programs' tools (MCP),
-/// commands that opened a network connection with the later calls of their sessions, and the answers
-/// of the approver.
+/// commands that opened a network connection with the later calls of their sessions, calls that were
+/// cut off when the run was killed, sessions that were lost then, and the answers of the approver.
 class RecordedCalls {
  public:
   /// @param transcript  whose chain has been checked
@@ -34,8 +34,9 @@ class RecordedCalls {
   /// none. Valid as long as this.
   ToolSource* source() { return tools_.empty() ? nullptr : &source_; }
   Approver& approver() { return approver_; }
-  /// What could not be done again, for people: files whose contents the record lacks.
-  std::vector<std::string> gaps() const;
+  /// What could not be done again since the last time, for people: files whose contents the record
+  /// lacks, and calls that were cut off.
+  std::vector<std::string> take_gaps();
 
  private:
   struct Call {
@@ -69,6 +70,7 @@ class RecordedCalls {
   };
 
   void take(const RunEvent& event);
+  void take_resumption();
   void choose();
   void change(const FileChange& change, Files& files);
 

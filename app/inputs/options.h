@@ -53,7 +53,7 @@ struct RunOptions {
   // Of `sortie replay`, not flags of `run`.
   std::string replay_calls;  ///< the transcript with the calls that are not made again; "": none
   std::string replay_moved_from;  ///< the workspace's path in that record, to be read as this one's
-  bool silent = false;            ///< the final message is not printed
+  bool silent = false;            ///< neither the final message nor the last line is printed
 };
 
 /// The verbosity and colours of stderr.

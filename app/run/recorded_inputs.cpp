@@ -96,7 +96,11 @@ RecordedInputs read_recorded_inputs(const std::filesystem::path& path) {
   read_transcript(recorded.transcript, [&](const TranscriptRecord& record) {
     if (record.type != "run.started" && record.type != "run.completed") return;
     const RunEvent event = event_with_blobs(record, recorded.transcript);
-    if (const auto* one = std::get_if<RunStart>(&event.what); one && !start) start = *one;
+    // Each time that the run is gone on with it has the same key, but may have a larger budget.
+    if (const auto* one = std::get_if<RunStart>(&event.what)) {
+      if (!start) start = *one;
+      start->task = one->task;
+    }
     if (const auto* end = std::get_if<RunEnd>(&event.what))
       recorded.approval = end->result.string_at("approval");
   });

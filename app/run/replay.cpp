@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/git/git_info.h"
+#include "core/text/display_width.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
 #include "policies/file/policy_loader.h"
@@ -109,8 +110,30 @@ RunOptions run_options(const ReplayOptions& options, const RecordedInputs& recor
   return run;
 }
 
+/// A line of the terminal, or a long one; the part that matters begins at `from`.
+std::string shown_line(const char* label, const std::string& text, std::size_t from = 0) {
+  constexpr std::size_t kLongest = 400;
+  constexpr std::size_t kLeast = 40;
+  const std::size_t columns = error_columns();
+  const std::size_t most = columns == 0 ? kLongest : std::max(columns, kLeast) - 1;
+  return cut_to_columns(label + (from > 0 ? "…" + text.substr(from) : text), most) + "\n";
+}
+
+/// Where two long texts are shown from: shortly before the place where they differ.
+std::size_t shown_from(const std::string& one, const std::string& other) {
+  constexpr std::size_t kBefore = 16;
+  std::size_t at = static_cast<std::size_t>(
+      std::mismatch(one.begin(), one.end(), other.begin(), other.end()).first - one.begin());
+  if (at <= 2 * kBefore || at == one.size()) return 0;
+  for (at -= kBefore; at > 0 && (static_cast<unsigned char>(one[at]) & 0xc0u) == 0x80u;) --at;
+  return at;
+}
+
 std::string sides(const RunDifference& difference) {
-  return "  recorded: " + difference.recorded + "\n  replayed: " + difference.replayed + "\n";
+  const std::size_t from = shown_from(difference.recorded, difference.replayed);
+  return (difference.call.empty() ? "" : shown_line("  call:     ", difference.call)) +
+         shown_line("  recorded: ", difference.recorded, from) +
+         shown_line("  replayed: ", difference.replayed, from);
 }
 
 std::string counted(std::size_t count, const char* noun) {
@@ -120,6 +143,8 @@ std::string counted(std::size_t count, const char* noun) {
 /// Prints what the comparison found.
 ExitCode report(const RunComparison& found, bool strict) {
   std::string text;
+  for (const std::string& gap : found.gaps)
+    text += "replay: not done again: " + gap + ": the record lacks it\n";
   for (const RunDifference& output : found.outputs)
     text += "output of " + output.where + " differs:\n" + sides(output);
   if (found.first) text += "replay: differs: " + found.first->where + "\n" + sides(*found.first);

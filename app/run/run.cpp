@@ -472,8 +472,10 @@ void Run::print_end(const std::string& untold) {
       (!record_.has_begun() || own_tree_undo_.watches() || !can_go_on(result_.code, worked_)))
     out_.remove_state();
   if (record_.has_begun()) record_.show_lines(sum_lines(result_, record_.tally(), options_.out));
-  record_.say_last(
-      last_line(result_, record_.tally().last_action, options_.out, secrets_.redactor()), stop());
+  record_.say_last(options_.silent ? std::string()
+                                   : last_line(result_, record_.tally().last_action, options_.out,
+                                               secrets_.redactor()),
+                   stop());
 }
 
 /// Ends the agent, and makes its diff while the tree still exists.

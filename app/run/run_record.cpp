@@ -237,7 +237,8 @@ void RunRecord::say_last(const std::string& line, const std::stop_token& stop) {
   const bool fine = result_.code == ExitCode::success;
   std::string last;
   if (!options_.style.quiet && !options_.style.relayed) annotate();
-  if (!fine || !options_.style.quiet) last = with_outcome_tinted(log_style(), line, fine) + "\n";
+  if (!line.empty() && (!fine || !options_.style.quiet))
+    last = with_outcome_tinted(log_style(), line, fine) + "\n";
   errors().finish(std::move(last), reader_stalls_ ? kPatienceOnceLost : kPatience, stop);
   errors().go_through(nullptr);
   event_writer_.reset();

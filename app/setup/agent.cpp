@@ -414,6 +414,9 @@ std::vector<Item> Agent::message(const std::string& text) {
 }
 
 int Agent::end_background() {
+  if (state_->recorded_calls)
+    for (std::string& gap : state_->recorded_calls->take_gaps())
+      state_->parts.events.on({0, CheckRecord{.check = kReplayGap, .saw = std::move(gap)}});
   const int sessions = state_->sessions->end_all("when you ended your turn");
   return sessions + (state_->servers ? state_->servers->suspend() : 0);
 }

@@ -1,12 +1,12 @@
 #include "app/show/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
 #include <utility>
 
+#include "app/show/standard_output.h"
 #include "core/base/own_variable.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
@@ -36,12 +36,6 @@ bool use_colors(const std::string& wanted) {
          own_variable("NO_COLOR").empty();
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
-
 LogLines::Options with_groups(LogLines::Options options, const CiLog& log) {
   options.groups = log.has_groups();
   return options;
@@ -50,7 +44,7 @@ LogLines::Options with_groups(LogLines::Options options, const CiLog& log) {
 }  // namespace
 
 OutputStyle relayed_style(OutputStyle style, std::size_t taken) {
-  const std::size_t columns = has_status_line() ? terminal_columns() : 0;
+  const std::size_t columns = has_status_line() ? error_columns() : 0;
   style.color = use_colors(style.color) ? "always" : "never";
   style.columns = columns == 0 ? 0 : std::max<std::size_t>(columns, taken + 20) - taken;
   style.relayed = true;
@@ -76,7 +70,7 @@ Progress::~Progress() { finish(false); }
 LogStyle Progress::style() const {
   return {.colors = colors_,
           .verbose = style_.verbose,
-          .columns = terminal_ ? terminal_columns() : style_.columns};
+          .columns = terminal_ ? error_columns() : style_.columns};
 }
 
 void Progress::finish(bool with_message) {
@@ -113,7 +107,7 @@ std::string Progress::elapsed() const {
 
 /// One short of the width: a full line would wrap, and the next clear would leave it behind.
 std::string Progress::status_line() const {
-  const std::size_t columns = terminal_columns();
+  const std::size_t columns = error_columns();
   return tinted(style(), Tint::faint,
                 cut_to_columns(one_line(lines_.status(elapsed()), 2000),
                                columns > 1 ? columns - 1 : columns));

@@ -1,5 +1,6 @@
 #include "app/show/standard_output.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +23,13 @@ void print_bytes(std::string_view bytes, const std::stop_token& stop) {
   const int number = write_within(STDOUT_FILENO, bytes, {}, stop);
   if (number == 0 || number == EPIPE) return;
   throw Error("stdout: " + write_problem(number), ExitCode::environment);
+}
+
+std::size_t error_columns() {
+  if (::isatty(STDERR_FILENO) != 1) return 0;
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
 }
 
 void print_error(std::string_view text) {

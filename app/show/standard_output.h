@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stop_token>
 #include <string_view>
 
@@ -17,6 +18,9 @@ void print_document(std::string_view text);
 
 /// Prints bytes unchanged.
 void print_bytes(std::string_view bytes, const std::stop_token& stop = {});
+
+/// The columns of the terminal that stderr is; 0 if it is none.
+std::size_t error_columns();
 
 /// Prints text for people on stderr; errors are ignored.
 void print_error(std::string_view text);

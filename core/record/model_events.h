@@ -61,6 +61,9 @@ struct ModelAnswered {
   Json rate_limits{};  ///< the provider's headers on its limits: {"x-ratelimit-…": "…"}
 };
 
+/// CheckRecord::check of what a replay could not do again.
+inline constexpr const char* kReplayGap = "replay_gap";
+
 struct CheckRecord {
   std::string check;  ///< "unusable_item", "reasoning_only", "incomplete", "transcript_limit", …
   std::string saw;

@@ -351,9 +351,10 @@ VerifyResult verify_run(const fs::path& path) {
   if (result.problem.empty() && torn > 0)
     result.problem = std::string(kTranscriptName) + ":" + std::to_string(result.records + 1) +
                      ": is cut off, behind the run's end";
+  // First the record that names the artifacts, by the digest that only result.json has.
+  if (result.problem.empty()) result.problem = check_result(folder, result, check.completed());
   if (result.problem.empty())
     result.problem = check_artifacts(folder, check.completed(), result.artifacts);
-  if (result.problem.empty()) result.problem = check_result(folder, result, check.completed());
   result.ok = result.problem.empty();
   return result;
 }

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ci/run_check.h"
+#include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
@@ -33,7 +38,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 /// A finished run with changes of all kinds: by commands and patches, in clean, dirty and new files.
 struct ManyChanges : RunFolder {
-  ManyChanges() {
+  explicit ManyChanges(const std::string& more = "seq 1 400000") {
     write("work/clean.txt", "one\ntwo\nthree\n");
     write("work/dirty.txt", "one\n");
     write("work/gone.txt", "gone\n");
@@ -46,8 +51,8 @@ struct ManyChanges : RunFolder {
     cassette
         .shell({"sh", "-c",
                 "echo four >> clean.txt; echo more >> dirty.txt; rm gone.txt; mv old.txt new.txt; "
-                "chmod +x script.sh; printf '\\4\\5\\0' > bytes.bin; ln -s clean.txt link; "
-                "seq 1 400000"})
+                "chmod +x script.sh; printf '\\4\\5\\0' > bytes.bin; ln -s clean.txt link; " +
+                    more})
         .patch("*** Begin Patch\n*** Add File: added.txt\n+added\n*** End Patch\n")
         .next()
         .message("done");
@@ -60,14 +65,36 @@ bool every_byte() {
   return all != nullptr && *all != '\0';
 }
 
-/// Some places of a file, among them its first and last; with SORTIE_TEST_ALL_BYTES=1 all, or 5,000
-/// of a larger one.
-std::vector<std::size_t> places_in(std::size_t size) {
+/// Some places of a file, among them its first and last.
+std::vector<std::size_t> places_in(std::size_t size, std::size_t count) {
   std::vector<std::size_t> places;
-  const std::size_t step = std::max<std::size_t>(1, size / (every_byte() ? 5000 : 12));
+  const std::size_t step = std::max<std::size_t>(1, size / count);
   for (std::size_t at = 0; at < size; at += step) places.push_back(at);
   if (size > 0 && places.back() != size - 1) places.push_back(size - 1);
   return places;
+}
+
+/// The files of a run's folder that a run wrote.
+std::vector<fs::path> files_in(const fs::path& out) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(out))
+    if (entry.is_regular_file() && entry.path().filename() != ".lock" &&
+        entry.path().filename() != ".gitignore")
+      files.push_back(entry.path());
+  return files;
+}
+
+/// Without waiting for the disk.
+void overwrite(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+/// What `sortie verify` says, without a process: 8 and the problem, or 0.
+std::pair<int, std::string> verify_here(const fs::path& out) try {
+  const VerifyResult record = check_run(out).record;
+  return {record.ok ? 0 : 8, record.problem};
+} catch (const Error& error) {
+  return {static_cast<int>(error.code()), error.what()};
 }
 
 }  // namespace
@@ -81,16 +108,12 @@ BOOST_AUTO_TEST_CASE(one_altered_byte_anywhere_is_named) {
   const ProgramEnd good = verify(folder.out());
   BOOST_REQUIRE_MESSAGE(good.status == 0, good.errors);
 
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder.out()))
-    if (entry.is_regular_file() && entry.path().filename() != ".lock" &&
-        entry.path().filename() != ".gitignore")
-      files.push_back(entry.path());
+  const std::vector<fs::path> files = files_in(folder.out());
   BOOST_TEST(files.size() >= 6);  // transcript, blob, diff, result, message, attestation
 
   for (const fs::path& file : files) {
     const std::string bytes = read_file(file);
-    for (const std::size_t at : places_in(bytes.size())) {
+    for (const std::size_t at : places_in(bytes.size(), 12)) {
       std::string changed = bytes;
       changed[at] = static_cast<char>(changed[at] ^ (at % 2 == 0 ? 1 : 0x20));
       write_file(file, changed);
@@ -104,6 +127,45 @@ BOOST_AUTO_TEST_CASE(one_altered_byte_anywhere_is_named) {
     write_file(file, bytes);
   }
   BOOST_TEST(verify(folder.out()).status == 0);
+}
+
+// All bytes of all files with SORTIE_TEST_ALL_BYTES=1, each with several others in its place.
+BOOST_AUTO_TEST_CASE(no_byte_of_any_file_is_without_a_guard) {
+  const ManyChanges folder("echo some output");
+  const ProgramEnd end = folder.run();
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  BOOST_REQUIRE(verify_here(folder.out()).first == 0);
+  std::size_t tried = 0;
+
+  for (const fs::path& file : files_in(folder.out())) {
+    const std::string bytes = read_file(file);
+    const std::string name = file.filename().string();
+    for (const std::size_t at : places_in(bytes.size(), every_byte() ? bytes.size() : 30)) {
+      const int others[] = {0x01, 0x20, 0x80, 0x10, bytes[at] ^ ' ', bytes[at] ^ '\n'};
+      const std::size_t tries = every_byte() ? 2 : std::size(others);
+      for (std::size_t i = 0; i < tries; ++i) {
+        const int bits = others[(at + i) % std::size(others)];
+        if (bits == 0) continue;
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(changed[at] ^ bits);
+        overwrite(file, changed);
+        const auto [status, said] = verify_here(folder.out());
+        ++tried;
+        if (status != 8 || !(holds(said, name) || holds(said, "transcript")))
+          BOOST_ERROR(name << " at " << at << " with " << bits << ": " << status << " " << said);
+      }
+    }
+    // A byte more, a byte less.
+    for (const std::string& changed : {bytes + "\n", bytes + " ", bytes.substr(1),
+                                       bytes.substr(0, bytes.size() - 1), "\n" + bytes}) {
+      overwrite(file, changed);
+      BOOST_TEST(verify_here(folder.out()).first == 8, name << " of " << changed.size());
+    }
+    overwrite(file, bytes);
+  }
+
+  BOOST_TEST(verify_here(folder.out()).first == 0);
+  BOOST_TEST_MESSAGE(tried << " bytes were tried");
 }
 
 BOOST_AUTO_TEST_CASE(the_diff_on_the_recorded_base_gives_the_recorded_end) {

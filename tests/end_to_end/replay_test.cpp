@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -290,6 +291,124 @@ BOOST_AUTO_TEST_CASE(a_recorded_policy_does_not_open_the_machine_of_the_replay) 
       BOOST_TEST(trusted.status == 0, trusted.errors);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_was_gone_on_with_replays_as_one) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "one\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo two >> a.txt"}).next();
+  cassette.shell({"sh", "-c", "echo three >> a.txt"}).next().message("done");
+  folder.write_task(cassette, "policy: auto\nverify: [grep three a.txt]\n");
+  BOOST_REQUIRE(folder.run({"--max-turns", "1"}).status == 4);
+  const ProgramEnd more = folder.run({"--max-turns", "9"});
+  BOOST_REQUIRE_MESSAGE(more.status == 0, more.errors);
+  BOOST_REQUIRE(folder.records("run.started").size() == 2u);
+
+  const ProgramEnd again = replay(folder.out());
+
+  BOOST_TEST(again.status == 0, again.errors);
+  BOOST_TEST(again.errors == "");
+  BOOST_TEST(holds(again.output, "replay: equal: 2 decisions, 2 calls, 1 verification, the diff ("),
+             again.output);
+  BOOST_TEST(replay(folder.out(), {"--tools", "recorded"}).status == 0);
+
+  // Returned as it was, it has another result.json and still is evidence.
+  const ProgramEnd cached =
+      run_program(folder.plain_start({"--max-turns", "9", "--reuse", "success"}));
+  BOOST_REQUIRE_MESSAGE(cached.status == 0, cached.errors);
+  BOOST_REQUIRE(folder.result()["cached"].boolean());
+  const ProgramEnd verified =
+      run_program({.argv = {sortie_binary(), "verify", folder.out().string()}});
+  BOOST_TEST(verified.status == 0, verified.errors);
+  BOOST_TEST(replay(folder.out()).status == 0);
+}
+
+// What a call had done when its process was killed is not known: neither that it is the same, nor
+// that it is not.
+BOOST_AUTO_TEST_CASE(a_call_that_was_cut_off_is_taken_from_the_record_and_named) {
+  for (const bool with_effect : {false, true}) {
+    BOOST_TEST_CONTEXT(with_effect) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "one\n");
+      folder.commit_workspace();
+      CassetteWriter cassette;
+      cassette.shell({"sh", "-c", "echo two >> a.txt"}).next();
+      const std::string marker = "31557600." + std::to_string(::getpid()) + "5";
+      cassette
+          .shell({"sh", "-c",
+                  (with_effect ? "echo more >> a.txt; exec sleep " : "exec sleep ") + marker})
+          .next();
+      cassette.shell({"sh", "-c", "echo three >> a.txt"}).next().message("done");
+      folder.write_task(cassette, "policy: auto\n");
+      Program program(folder.plain_start());
+      const std::string command = "sleep" + std::string(1, '\0') + marker;
+      BOOST_REQUIRE(wait_until([&] { return !processes_with(command).empty(); }));
+      program.signal(SIGKILL);
+      program.finish();
+      const ProgramEnd end = folder.run();
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+
+      const ProgramEnd again = replay(folder.out());
+
+      BOOST_TEST(again.status == (with_effect ? 8 : 0), again.errors);
+      BOOST_TEST(holds(again.errors, "replay: not done again: what shell ("), again.errors);
+      BOOST_TEST(holds(again.errors, "replay: differs: changes.diff") == with_effect, again.errors);
+      BOOST_TEST(holds(folder.artifact("changes.diff"), "+more") == with_effect);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_history_was_shortened_replays_too) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "one\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  for (int turn = 0; turn < 4; ++turn) {
+    for (int call = 0; call < 17; ++call)
+      cassette.shell({"sh", "-c", "head -c 4000 /dev/zero | tr '\\0' x"});
+    cassette.next();
+  }
+  cassette.message("What was done so far.");
+  cassette.shell({"sh", "-c", "echo two >> a.txt"}).next().message("done").message("done");
+  cassette.save(folder.path("cassette.jsonl"));
+  folder.write("task.yaml",
+               "version: 1\nprompt: x\npolicy: auto\nworkspace: {path: work}\n"
+               "context: {keep_last_turns: 1}\nmodel: {provider: replay, name: gpt-5-codex, "
+               "cassette: cassette.jsonl, context_window: 20000, max_output_tokens: 1000}\n");
+  const ProgramEnd end = folder.run();
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  BOOST_REQUIRE(!folder.records("context.compacted").empty());
+
+  const ProgramEnd again = replay(folder.out(), {"--out", folder.path("again").string()});
+
+  BOOST_TEST(again.status == 0, again.errors);
+  BOOST_TEST(read_file(folder.path("again/changes.diff")) == folder.artifact("changes.diff"));
+  BOOST_TEST(replay(folder.out(), {"--tools", "recorded"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(long_lines_are_shown_from_shortly_before_their_difference) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "one\n");
+  folder.write("work/.gitignore", "mark\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette
+      .shell({"sh", "-c",
+              "echo x >> a.txt; seq -s, 300; printf '%0600d' 0; ls mark || echo none; exit 0"})
+      .next()
+      .message("done");
+  folder.write_task(cassette, "policy: auto\n");
+  BOOST_REQUIRE(folder.run().status == 0);
+  folder.write("work/mark", "");
+
+  const ProgramEnd again = replay(folder.out(), {"--strict"});
+
+  BOOST_TEST(again.status == 8);
+  BOOST_TEST(holds(again.errors, "  call:     shell echo x >> a.txt; seq"), again.errors);
+  BOOST_TEST(holds(again.errors, "  recorded: …0000000000000000"), again.errors);
+  BOOST_TEST(holds(again.errors, "0mark\n"), again.errors);
 }
 
 BOOST_AUTO_TEST_CASE(another_base_an_unfinished_run_and_a_missing_one_are_refused) {
