@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
@@ -181,6 +182,20 @@ Json attempts_json(const std::vector<AttemptEnd>& attempts) {
   return list;
 }
 
+std::string comparison_digest(const Json& result) {
+  Json added = Json::object();
+  for (const char* member : {"best_of", "attempts", "applied", "applied_paths", "next"})
+    added.set(member, result[member]);
+  return "sha256:" + sha256_hex(write_json(added));
+}
+
+void set_comparison_digest(Json& result) {
+  Json digests = Json::object({{"attempts", comparison_digest(result)}});
+  for (const auto& [name, digest] : result["digests"].members())
+    if (name != "attempts") digests.set(name, digest);
+  result.set("digests", std::move(digests));
+}
+
 std::string attempts_mismatch(const Json& result, const std::filesystem::path& folder) {
   int picked = 0;
   for (const Json& said : result["attempts"].items()) {
@@ -191,7 +206,11 @@ std::string attempts_mismatch(const Json& result, const std::filesystem::path& f
       return "attempts: the transcript of the picked attempt " +
              std::to_string(said.integer_at("n")) + " is not the one of this result";
   }
-  return picked == 1 || result.find("attempts") == nullptr ? "" : "attempts: none is picked";
+  if (result.find("attempts") == nullptr && result.find("best_of") == nullptr) return "";
+  if (picked != 1) return "attempts: none is picked";
+  if (result["digests"].string_at("attempts") != comparison_digest(result))
+    return "best_of or attempts were changed: digests.attempts is of others";
+  return "";
 }
 
 }  // namespace sortie

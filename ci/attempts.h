@@ -68,6 +68,13 @@ SharedBudget::Use sum_of(const std::vector<AttemptEnd>& attempts);
 /// The member `attempts` of result.json.
 Json attempts_json(const std::vector<AttemptEnd>& attempts);
 
+/// The digest of what a result of several attempts has beside the record of the picked one: their
+/// comparison, and what was applied. "sha256:…"; it is in `digests` as "attempts".
+std::string comparison_digest(const Json& result);
+
+/// Puts it there, before the other digests.
+void set_comparison_digest(Json& result);
+
 /// Compares `attempts` of a result with the attempts' own folders.
 /// @param folder  --out
 /// @return  "" or the first difference: "attempts[1].lines is 3, but attempt-2/result.json says 4"

@@ -238,21 +238,22 @@ std::string kept_mismatch(const Json& result, const fs::path& folder) {
   return unknown_kept(result["kept"], folder / "kept");
 }
 
-/// The members that are added to a result later, so that its transcript does not know them.
-constexpr const char* kAdded[] = {"best_of", "attempts", "cached"};
-
-bool is_added(const std::string& member) {
-  return std::find(std::begin(kAdded), std::end(kAdded), member) != std::end(kAdded);
+/// Whether the member is added to a result later, so that its transcript does not know it. For the
+/// picked one of several attempts that is also what was applied: digests.attempts has these.
+bool is_added(const Json& result, const std::string& member) {
+  if (member == "best_of" || member == "attempts" || member == "cached") return true;
+  return result.find("best_of") != nullptr &&
+         (member == "applied" || member == "applied_paths" || member == "next");
 }
 
 /// Nothing that the transcript does not know: its own last digest, and what was added later.
-Json without_transcript(const Json& result) {
+Json without_added(const Json& result, const Json& now) {
   Json digests = Json::object();
   for (const auto& [name, value] : result["digests"].members())
-    if (name != "transcript") digests.set(name, value);
+    if (name != "transcript" && name != "attempts") digests.set(name, value);
   Json own = Json::object();
   for (const auto& [name, value] : result.members())
-    if (!is_added(name)) own.set(name, value);
+    if (!is_added(now, name)) own.set(name, value);
   own.set("digests", std::move(digests));
   return own;
 }
@@ -261,9 +262,15 @@ Json without_transcript(const Json& result) {
 /// what was added later, which it has itself.
 std::string remade_text(const Json& recorded, const Json& now) {
   const std::string digest = now["digests"].string_at("transcript");
-  Json result = result_of_record(recorded, digest.substr(std::min(kSha256, digest.size())));
+  Json known = recorded;
+  if (const Json* attempts = now["digests"].find("attempts")) {
+    Json digests = recorded["digests"];
+    digests.set("attempts", *attempts);
+    known.set("digests", std::move(digests));
+  }
+  Json result = result_of_record(known, digest.substr(std::min(kSha256, digest.size())));
   for (const auto& [name, value] : now.members())
-    if (is_added(name)) result.set(name, value);
+    if (is_added(now, name)) result.set(name, value);
   return result_text(result);
 }
 
@@ -280,8 +287,8 @@ std::string mismatch_of(const fs::path& folder, const fs::path& file, const Repl
     return "status is \"running\", but the transcript has the run's end";
   if (run.completed->result.is_object()) {
     if (auto mismatch =
-            first_difference("", without_transcript(result),
-                             without_transcript(run.completed->result), "the transcript");
+            first_difference("", without_added(result, result),
+                             without_added(run.completed->result, result), "the transcript");
         !mismatch.empty())
       return mismatch;
   }

@@ -156,7 +156,20 @@ constexpr const char* kSchema = R"({
         "tool_calls": {"$ref": "#/$defs/count"},
         "tokens": {"$ref": "#/$defs/count"},
         "cost_usd": {"$ref": "#/$defs/cost"},
-        "duration_ms": {"$ref": "#/$defs/count"}
+        "duration_ms": {"$ref": "#/$defs/count"},
+        "lost": {"$ref": "#/$defs/lost"}
+      }
+    },
+    "lost": {
+      "type": "object",
+      "description": "What attempts used that were begun again, since their state was lost.",
+      "required": ["turns", "tool_calls", "tokens", "cost_usd", "time_ms"],
+      "properties": {
+        "turns": {"$ref": "#/$defs/count"},
+        "tool_calls": {"$ref": "#/$defs/count"},
+        "tokens": {"$ref": "#/$defs/count"},
+        "cost_usd": {"type": "number", "minimum": 0},
+        "time_ms": {"$ref": "#/$defs/count"}
       }
     },
     "attempt": {

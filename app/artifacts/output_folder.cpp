@@ -14,6 +14,7 @@
 #include "ci/attempts.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/process_end.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
@@ -72,7 +73,7 @@ fs::path checkpoint_file(const fs::path& out) {
 
 fs::path checkpoint_to_restore(const fs::path& out) { return out / "restore.tar"; }
 
-OutputFolder::OutputFolder(const fs::path& path) {
+OutputFolder::OutputFolder(const fs::path& path, std::chrono::milliseconds patience) {
   std::error_code error;
   // A repository may contain a link of that name, to anywhere.
   const fs::path named = path.has_filename() ? path : path.parent_path();
@@ -87,7 +88,7 @@ OutputFolder::OutputFolder(const fs::path& path) {
     throw Error("--out /: the whole machine can't be a folder for outputs", ExitCode::usage);
   // Before the lock is written: what is refused stays as it was.
   look();
-  lock();
+  lock(patience);
   found_ = look();  // once more: nobody else writes here any more
 }
 
@@ -144,13 +145,17 @@ FoundOutput OutputFolder::look() const {
   return there;
 }
 
-void OutputFolder::lock() {
+void OutputFolder::lock(std::chrono::milliseconds patience) {
   const fs::path file = path_ / kLock;
   lock_ = Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (!lock_) throw path_error("--out " + file.string(), errno);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    char text[32] = {};
-    const ssize_t length = ::pread(lock_.get(), text, sizeof text - 1, 0);
+  bool locked = ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0;
+  char text[32] = {};
+  const ssize_t length = locked ? 0 : ::pread(lock_.get(), text, sizeof text - 1, 0);
+  if (!locked && length > 0 && patience.count() > 0 &&
+      wait_for_process_end(std::atoi(text), patience))
+    locked = ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0;
+  if (!locked) {
     const std::string holder = length > 0 ? "process " + std::string(text) : "another process";
     throw Error(path_.string() + ": " + holder + " is using this folder", ExitCode::busy);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -30,9 +31,14 @@ class OutputFolder {
   /// Creates or opens the folder and locks it. What is in it stays as it is.
   /// @throws Error  usage: not a folder, full or read-only disk, files that no run wrote; busy:
   ///                another process is using it (with its id)
-  explicit OutputFolder(const std::filesystem::path& path);
+  /// @param patience  for the end of that process
+  explicit OutputFolder(const std::filesystem::path& path,
+                        std::chrono::milliseconds patience = std::chrono::milliseconds(0));
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// In a process that was forked: the folder is its parent's, whose end unlocks it.
+  void leave_to_parent() noexcept { lock_ = Fd(); }
 
   const std::filesystem::path& path() const noexcept { return path_; }
   const FoundOutput& found() const noexcept { return found_; }
@@ -55,7 +61,7 @@ class OutputFolder {
 
  private:
   FoundOutput look() const;
-  void lock();
+  void lock(std::chrono::milliseconds patience);
   void clean() const;
   void set_aside(bool keep);
   void undo_earlier();

@@ -1,17 +1,14 @@
 #include "app/artifacts/run_mark.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/fd.h"
+#include "core/base/process_end.h"
 #include "core/files/files.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
@@ -23,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostMark = 1u << 20;
-constexpr int kMostWaitMs = 10'000;  ///< for the processes of a run that was killed
+constexpr std::chrono::seconds kMostWait{10};  ///< for the processes of a run that was killed
 constexpr const char* kMark = "key";
 constexpr const char* kKeeper = "keeper";
 constexpr const char* kKeeperStart = "keeper_start";
@@ -87,13 +84,7 @@ void RunMark::wait_for_processes(const fs::path& out) const {
   const auto pid = static_cast<int>(mark_.integer_at(kKeeper));
   const std::string start = mark_.string_at(kKeeperStart);
   if (!own_ || pid <= 0 || process_start(pid) != start) return;
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process || process_start(pid) != start) return;
-  pollfd wait{process.get(), POLLIN, 0};
-  int ready = 0;
-  do ready = ::poll(&wait, 1, kMostWaitMs);
-  while (ready < 0 && errno == EINTR);
-  if (ready == 0)
+  if (!wait_for_process_end(pid, kMostWait))
     throw Error(out.string() + ": process " + std::to_string(pid) +
                     " of the run that was killed is still using this folder",
                 ExitCode::busy);

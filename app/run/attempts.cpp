@@ -1,15 +1,11 @@
 #include "app/run/attempts.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,12 +13,18 @@
 
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/output_folder.h"
+#include "app/artifacts/run_mark.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_key.h"
+#include "app/run/attempt_key.h"
 #include "app/run/attempt_log.h"
 #include "app/run/attempt_process.h"
 #include "app/run/attempt_signals.h"
 #include "app/run/attempts_end.h"
+#include "app/run/found_attempts.h"
+#include "app/run/found_run.h"
+#include "app/run/resumption.h"
+#include "app/run/run_apply.h"
 #include "app/run/run_start.h"
 #include "app/run/signals.h"
 #include "app/show/ci_log.h"
@@ -30,8 +32,9 @@
 #include "ci/attempts.h"
 #include "ci/result.h"
 #include "core/base/error.h"
-#include "core/base/patient_io.h"
+#include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/workspace/tree.h"
 
 namespace sortie {
 namespace {
@@ -40,28 +43,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 /// An attempt that was asked to end and has not is killed then: longer than its own patience.
 constexpr std::chrono::seconds kKillAfter = Signals::kPatience + std::chrono::seconds(5);
-
-/// A copy of the key's descriptor that every attempt can read from its beginning, in memory of the
-/// system alone. Nothing if the key has another source.
-std::optional<Fd> copied_key(const RunOptions& options) {
-  Fd opened;
-  int source = options.api_key_fd.value_or(-1);
-  struct stat status {};
-  if (!options.api_key_file.empty() && ::stat(options.api_key_file.c_str(), &status) == 0 &&
-      !S_ISREG(status.st_mode)) {
-    opened = Fd(::open(options.api_key_file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    source = opened.get();
-  }
-  if (source < 0) return std::nullopt;
-  ReadBytes key = read_to_end(source, {.max_bytes = 1u << 16});
-  if (!key.problem.empty()) throw InputError("the API key " + key.problem);
-  Fd copy(::memfd_create("sortie-key", MFD_CLOEXEC));
-  const bool written = copy && write_all(copy.get(), key.bytes);
-  ::explicit_bzero(key.bytes.data(), key.bytes.size());
-  if (!written) throw system_error("memfd_create", ExitCode::environment);
-  if (options.api_key_fd) ::close(*options.api_key_fd);
-  return copy;
-}
 
 class Attempts {
  public:
@@ -73,9 +54,13 @@ class Attempts {
         run_(parts.run),
         best_of_(inputs_.task.best_of),
         started_(SteadyClock::now()),
-        budget_(started_ + inputs_.task.budget.time),
-        key_(copied_key(options_)),
+        key_(options_),
         out_(parts.out),
+        apply_(options_, inputs_),
+        key_parts_(parts.key_parts),
+        found_(parts.previous == Previous::resumed ? find_attempts(out_, best_of_.count)
+                                                   : FoundAttempts()),
+        budget_(started_ + inputs_.task.budget.time - found_.time),
         log_(style_),
         run_key_(run_key(parts.key_parts)) {}
 
@@ -83,7 +68,9 @@ class Attempts {
 
  private:
   void begin();
+  void take_up();
   void start_due();
+  bool base_has_changed();
   void start(int number);
   ExitCode work(const Attempt& attempt);
   std::string why_none_more() const;
@@ -94,6 +81,9 @@ class Attempts {
   AttemptEnd end_of(const AttemptProcess& process);
   void end_running(int signal);
   bool any_runs() const;
+  bool ends_others(const AttemptEnd& passed) const;
+  AttemptEnd unstarted(int number) const;
+  bool may_go_on(ExitCode code) const;
   ExitCode end();
 
   const RunInputs& inputs_;
@@ -104,13 +94,17 @@ class Attempts {
   const TaskBestOf& best_of_;
   AttemptSignals signals_;
   SteadyClock::time_point started_;
-  SharedBudget budget_;
-  std::optional<Fd> key_;
+  AttemptKey key_;
   OutputFolder& out_;
+  RunApply apply_;  ///< the folder that --apply writes to
+  const Json& key_parts_;
+  FoundAttempts found_;
+  SharedBudget budget_;
   AttemptLog log_;
   std::string run_key_;
   std::vector<std::unique_ptr<AttemptProcess>> processes_;
   std::vector<AttemptEnd> ends_;
+  std::deque<int> due_;   ///< those that may be started, in their order
   int passed_ = 0;        ///< the number of the attempt that makes the others needless; 0: none
   std::string hopeless_;  ///< why another attempt would fail as well; "" if it might not
   int stopped_by_ = 0;    ///< a signal of the operator
@@ -120,9 +114,44 @@ class Attempts {
 void Attempts::begin() {
   // The environment may hold keys, and the descriptor of one may be open.
   ::prctl(PR_SET_DUMPABLE, 0);
-  out_.write("result.json",
-             write_json_pretty(running_json(inputs_.run_id, run_key_, names_saved(inputs_.task))));
+  const std::filesystem::path state = out_.make_state(inputs_.workspace);
+  std::error_code error;
+  // As in the state of every run: when it began, by the clock of the files.
+  if (!std::filesystem::exists(state / "began", error)) write_file(state / "began", "", 0600);
+  RunMark::write(state, key_parts_, ::getpid());
+  Json running = running_json(inputs_.run_id, run_key_, names_saved(inputs_.task));
+  running.set("best_of", Json::object({{"lost", lost_json(found_)}}));
+  out_.write("result.json", result_text(running));
+  // Copies of an attempt's files, of an earlier end.
+  out_.remove_end();
+  out_.remove(kTranscriptName);
+  remove_tree(out_.path() / "blobs");
   remove_stale(options_);
+  take_up();
+}
+
+/// Counts what earlier processes have done. What is left to do is due.
+void Attempts::take_up() {
+  found_.attempts.resize(static_cast<std::size_t>(best_of_.count));
+  budget_.add_earlier(found_.lost);
+  for (int number = 1; number <= best_of_.count; ++number) {
+    const FoundAttempt& found = found_.attempts[static_cast<std::size_t>(number - 1)];
+    const AttemptEnd& end = found.end;
+    if (found.previous == Previous::resumed || found.previous == Previous::returned)
+      budget_.take_up(number - 1, found.used);
+    if (found.previous != Previous::returned) {
+      due_.push_back(number);
+      continue;
+    }
+    log_.say("attempt " + std::to_string(number) + " had ended: " + end.status);
+    if (passed_ == 0 && end.passed() && ends_others(end)) passed_ = number;
+    ends_.push_back(end);
+  }
+}
+
+/// Whether no other attempt is needed once this one has passed.
+bool Attempts::ends_others(const AttemptEnd& passed) const {
+  return best_of_.pick == Pick::first_passing || passed.status == "nothing-to-do";
 }
 
 /// Why no further attempt is started; "" if one may be.
@@ -147,9 +176,21 @@ void Attempts::start_due() {
     return std::count_if(processes_.begin(), processes_.end(),
                          [](const auto& process) { return process->runs(); });
   };
-  while (passed_ == 0 && static_cast<int>(processes_.size()) < best_of_.count &&
-         running() < best_of_.parallel && why_none_more().empty())
-    start(static_cast<int>(processes_.size()) + 1);
+  while (!due_.empty() && passed_ == 0 && running() < best_of_.parallel &&
+         why_none_more().empty() && !base_has_changed()) {
+    const int number = due_.front();
+    due_.pop_front();
+    start(number);
+  }
+}
+
+/// An attempt on another base could not be compared with the others.
+bool Attempts::base_has_changed() {
+  if (processes_.empty()) return false;
+  const auto changes = changes_of_base(out_, inputs_, options_);
+  if (!changes.empty())
+    hopeless_ = "the workspace has changed since the first attempt began, in " + some_of(changes);
+  return !changes.empty();
 }
 
 void Attempts::start(int number) {
@@ -160,26 +201,21 @@ void Attempts::start(int number) {
 
 /// In the attempt's own process.
 ExitCode Attempts::work(const Attempt& attempt) {
+  const HeldSignals held_signals;
+  out_.leave_to_parent();
   RunInputs inputs = inputs_;
-  if (attempt.number > 1) inputs.run_id = new_run_id();
+  if (attempt.number > 1) set_run_id(inputs, new_run_id());
   RunOptions options = options_;
   options.out = (std::filesystem::path(options_.out) / attempt_folder(attempt.number)).string();
   options.diff.clear();
   options.last_message.clear();
+  options.apply = false;  // of the picked one alone, by this run as a whole
   if (!options.record.empty()) options.record += "." + attempt_folder(attempt.number);
-  if (key_) {
-    // A position of its own: the attempts read at the same time.
-    const std::string path = "/proc/self/fd/" + std::to_string(key_->get());
-    const int own = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (own < 0) throw path_error("the API key", errno);
-    options.api_key_fd = own;
-    options.api_key_file.clear();
-    key_.reset();
-  }
-  const HeldSignals held_signals;
+  key_.give_to(options);
   OutputFolder out(options.out);
-  out.take(Previous::nothing);
-  return run_(std::move(inputs), options, attempt_style_, out, Previous::nothing, &attempt);
+  const Previous previous = found_.attempts[static_cast<std::size_t>(attempt.number - 1)].previous;
+  out.take(previous);
+  return run_(std::move(inputs), options, attempt_style_, out, previous, &attempt);
 }
 
 void Attempts::end_running(int signal) {
@@ -252,8 +288,7 @@ void Attempts::take_end(AttemptProcess& process) {
   end.place = static_cast<int>(ends_.size()) + 1;
   if (passed_ != 0 && !end.passed()) end.status = AttemptEnd::kStopped;
   if (end.status == AttemptEnd::kKilled) log_.say(end.reason);
-  if (passed_ == 0 && end.passed() &&
-      (best_of_.pick == Pick::first_passing || end.status == "nothing-to-do")) {
+  if (passed_ == 0 && end.passed() && ends_others(end)) {
     passed_ = end.number;
     if (any_runs()) log_.say("attempt " + std::to_string(passed_) + " has passed: the others end");
     end_running(SIGTERM);
@@ -274,18 +309,36 @@ ExitCode Attempts::execute() {
     start_due();
     log_.write_some();
   }
-  key_.reset();
+  key_.forget();
   return end();
 }
 
+/// One that this process did not start.
+AttemptEnd Attempts::unstarted(int number) const {
+  const FoundAttempt& found = found_.attempts[static_cast<std::size_t>(number - 1)];
+  AttemptEnd end{.number = number,
+                 .status = AttemptEnd::kNotStarted,
+                 .code = ExitCode::budget,
+                 .reason = why_none_more(),
+                 .cost = Cost()};
+  if (found.previous != Previous::resumed) return end;
+  end = found.end;
+  if (passed_ != 0 && end.has_ended()) end.status = AttemptEnd::kStopped;
+  return end;
+}
+
+/// Whether the same command goes on with these attempts: then their states are kept.
+bool Attempts::may_go_on(ExitCode code) const {
+  const bool worked = std::any_of(ends_.begin(), ends_.end(), [this](const AttemptEnd& one) {
+    std::error_code error;
+    return one.passed() ||
+           std::filesystem::exists(out_.path() / attempt_folder(one.number) / "state/began", error);
+  });
+  return can_go_on(code, worked);
+}
+
 ExitCode Attempts::end() {
-  const std::string none_more = why_none_more();
-  for (int number = static_cast<int>(processes_.size()) + 1; number <= best_of_.count; ++number)
-    ends_.push_back({.number = number,
-                     .status = AttemptEnd::kNotStarted,
-                     .code = ExitCode::budget,
-                     .reason = none_more,
-                     .cost = Cost()});
+  for (const int number : due_) ends_.push_back(unstarted(number));
   std::sort(ends_.begin(), ends_.end(),
             [](const AttemptEnd& a, const AttemptEnd& b) { return a.number < b.number; });
   std::optional<ExitCode> stopped;
@@ -293,19 +346,28 @@ ExitCode Attempts::end() {
     stopped = stopped_by_ == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
   const std::size_t picked = pick_attempt(best_of_.pick, ends_, stopped);
   for (const AttemptEnd& one : ends_) log_.say_end(one);
-  const bool was_started = picked < processes_.size();
+  const auto process = std::find_if(
+      processes_.begin(), processes_.end(),
+      [&](const auto& candidate) { return candidate->number() == ends_[picked].number; });
+  const bool all_events =
+      process != processes_.end() &&
+      found_.attempts[static_cast<std::size_t>(ends_[picked].number - 1)].previous !=
+          Previous::resumed;
+  const auto duration = found_.time + (SteadyClock::now() - started_);
   RunResult result =
       end_attempts({.inputs = inputs_,
                     .options = options_,
                     .out = out_,
+                    .apply = apply_,
                     .run_key = run_key_,
                     .attempts = ends_,
                     .picked = ends_[picked],
-                    .used = sum_of(ends_),
-                    .duration = std::chrono::duration_cast<std::chrono::milliseconds>(
-                        SteadyClock::now() - started_),
-                    .events = was_started ? processes_[picked]->events() : -1});
-  if (result.code == ExitCode::success) out_.remove_state();  // of attempts that were killed
+                    .used = sum_of(ends_) + found_.lost,
+                    .lost = lost_json(found_),
+                    .duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration),
+                    .events = all_events ? (*process)->events() : -1,
+                    .style = style_});
+  if (!may_go_on(result.code)) out_.remove_state();
   result.reason = "attempt " + std::to_string(ends_[picked].number) + " of " +
                   std::to_string(best_of_.count) + ": " + result.reason;
   const std::string last = last_line(result, "", options_.out, Redactor());

@@ -22,6 +22,7 @@ struct AttemptsParts {
   const OutputStyle& style;
   const Json& key_parts;  ///< run_key_parts()
   OutputFolder& out;      ///< prepared for them
+  Previous previous;      ///< of what was found there
   const RunOne& run;
 };
 

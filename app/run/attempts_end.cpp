@@ -9,13 +9,19 @@
 #include "app/artifacts/adopted_run.h"
 #include "app/artifacts/flag_outputs.h"
 #include "app/run/handover.h"
+#include "app/run/recorded_diff.h"
+#include "app/run/run_head.h"
 #include "app/run/run_record.h"
-#include "app/show/events_jsonl.h"
+#include "app/run/signals.h"
+#include "app/show/failure.h"
+#include "app/show/standard_output.h"
 #include "ci/attestation.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
+#include "core/record/transcript.h"
+#include "core/record/transcript_reader.h"
 
 namespace sortie {
 namespace {
@@ -42,15 +48,18 @@ Json best_of_json(const AttemptsEnd& end) {
       std::all_of(end.attempts.begin(), end.attempts.end(), [](const AttemptEnd& one) {
         return one.cost.has_value() || one.status == AttemptEnd::kNotStarted;
       });
-  return Json::object({{"count", best_of.count},
-                       {"parallel", best_of.parallel},
-                       {"pick", name_of(best_of.pick)},
-                       {"picked", end.picked.number},
-                       {"turns", end.used.turns},
-                       {"tool_calls", end.used.tool_calls},
-                       {"tokens", end.used.tokens},
-                       {"cost_usd", known ? Json::number(end.used.cost.exact()) : Json()},
-                       {"duration_ms", static_cast<std::int64_t>(end.duration.count())}});
+  Json json = Json::object({{"count", best_of.count},
+                            {"parallel", best_of.parallel},
+                            {"pick", name_of(best_of.pick)},
+                            {"picked", end.picked.number},
+                            {"turns", end.used.turns},
+                            {"tool_calls", end.used.tool_calls},
+                            {"tokens", end.used.tokens},
+                            {"cost_usd", known ? Json::number(end.used.cost.exact()) : Json()},
+                            {"duration_ms", static_cast<std::int64_t>(end.duration.count())}});
+  if (end.lost.integer_at("turns") > 0 || end.lost.integer_at("time_ms") > 0)
+    json.set("lost", end.lost);
+  return json;
 }
 
 /// The outcome where no attempt has a result of its own.
@@ -103,38 +112,61 @@ std::string with_out(const std::string& line, const fs::path& out) {
   return write_json(event);
 }
 
+/// Events from the record, where they are not those of one process, and for an attempt without any.
+void print_recorded_events(const AttemptsEnd& end, RunResult& result) {
+  const Redactor redactor;
+  const Signals signals;
+  RunRecord record({.folder = end.out.path(),
+                    .json = true,
+                    .retries = end.inputs.task.model.retries,
+                    .style = end.style},
+                   redactor, result);
+  if (beginning_of(end.out.path() / kTranscriptName) == Beginning::record) record.show_again();
+  record.end_live_events(signals.token());
+}
+
 /// The events of the picked attempt: one thread, whole.
-void print_events(const AttemptsEnd& end, const RunResult& result) {
+void print_events(const AttemptsEnd& end, RunResult& result) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   std::string events;
   if (end.events >= 0 && ::lseek(end.events, 0, SEEK_SET) == 0)
     events = read_to_end(end.events, {.max_bytes = kMostArtifact}).bytes;
-  if (events.empty() || !end.picked.has_ended()) {
-    const Redactor redactor;
-    EventsJsonl stream({.thread_id = result.run_id}, redactor,
-                       [&events](std::string line) { events += line; });
-    events.clear();
-    stream.end({.code = result.code, .status = status_of(result), .reason = result.reason},
-               {.next = result.next, .out = end.out.path().string()});
-  } else if (const std::size_t last = events.rfind('\n', events.size() - 2);
-             last != std::string::npos) {
+  if (events.empty() || !end.picked.has_ended()) return print_recorded_events(end, result);
+  if (const std::size_t last = events.rfind('\n', events.size() - 2); last != std::string::npos)
     events = events.substr(0, last + 1) + with_out(events.substr(last + 1), end.out.path()) + "\n";
-  }
   print(terminal ? for_terminal(events) : events);
+}
+
+struct Message {
+  std::string text;  ///< with the newline that its file has
+  bool is_json = false;
+};
+
+Message message_of(const AttemptsEnd& end) {
+  std::string json = artifact(end, "last-message.json");
+  if (!json.empty()) return {std::move(json), true};
+  return {artifact(end, "last-message.txt"), false};
 }
 
 /// The diff and the message, to where the flags want them.
 void write_success(const AttemptsEnd& end) {
   const std::string diff = artifact(end, "changes.diff");
-  const bool is_json = !artifact(end, "last-message.json").empty();
-  std::string message = artifact(end, is_json ? "last-message.json" : "last-message.txt");
-  std::string_view bare = message;
+  const Message message = message_of(end);
+  std::string_view bare = message.text;
   if (!bare.empty()) bare.remove_suffix(1);
   write_flag_files(end.options, diff, bare, {});
-  if (end.options.diff == "-")
-    print(diff);
-  else if (!end.options.json && !message.empty())
-    print(message_for_stdout(message, is_json));
+  if (end.options.diff == "-") print(diff);
+}
+
+/// It is in --out too, so an error is only told.
+void print_message(const AttemptsEnd& end) {
+  if (end.options.json || end.options.diff == "-" || end.options.silent) return;
+  const Message message = message_of(end);
+  try {
+    if (!message.text.empty()) print(message_for_stdout(message.text, message.is_json));
+  } catch (const Error& error) {
+    print_error(std::string("sortie: ") + error.what() + "\n");
+  }
 }
 
 /// The recordings of the others keep their names: FILE.attempt-2.
@@ -147,6 +179,52 @@ void take_recording(const AttemptsEnd& end) {
   if (error) throw path_error("--record " + end.options.record, error.value());
 }
 
+/// Applies the picked diff to the workspace, if the flags say so.
+void apply_diff(const AttemptsEnd& end, RunResult& result, Json& json) {
+  if (!end.options.apply) return;
+  end.apply.apply(recorded_diff(end.out.path(), end.inputs.workspace), end.out.path(), result);
+  json.set("applied", true);
+  json.set("applied_paths", Json::strings(result.applied_paths));
+  result.next = "look at the changes in " + short_path(end.inputs.workspace);
+  json.set("next", result.next);
+}
+
+/// What can't be handed over is no success; the attempt's own folder has all of it.
+void withdraw(const AttemptsEnd& end, const std::exception& error, RunResult& result, Json& json) {
+  end.apply.undo(result);
+  for (const char* name : {"changes.diff", kAttestationName}) end.out.remove(name);
+  const std::string folder = attempt_folder(end.picked.number);
+  if (result.code == ExitCode::success) {
+    result = outcome_without_result(end);
+    result.code = failure_of(error).code();
+    if (result.code == ExitCode::usage) result.code = ExitCode::environment;
+    result.next = "see " + (fs::path(end.options.out) / folder).string();
+    // Without the result that they belong to, the copies prove nothing.
+    end.out.remove(kTranscriptName);
+    remove_tree(end.out.path() / "blobs");
+    json = Json();
+    remove_stale(end.options);
+  }
+  result.reason =
+      std::string(error.what()) + "; " + folder + " has the artifacts of the picked attempt";
+}
+
+/// result.json, whole.
+Json with_comparison(const AttemptsEnd& end, const RunResult& result, Json json) {
+  if (json.is_null()) json = result_json(result, Tally());
+  json.set("best_of", best_of_json(end));
+  json.set("attempts", attempts_json(end.attempts));
+  json = Redactor().json(json, Audience::people);
+  set_comparison_digest(json);
+  return json;
+}
+
+void write_end(const AttemptsEnd& end, const Json& json) {
+  if (json["attestation"].is_string())
+    end.out.write(kAttestationName, attestation_text(end.out.path(), result_text(json)));
+  end.out.write("result.json", result_text(json));
+}
+
 }  // namespace
 
 RunResult end_attempts(const AttemptsEnd& end) {
@@ -155,32 +233,22 @@ RunResult end_attempts(const AttemptsEnd& end) {
   try {
     if (!json.is_null()) adopt_run(end.out.path() / attempt_folder(end.picked.number), end.out);
     take_recording(end);
-    if (result.code == ExitCode::success) write_success(end);
-  } catch (const std::exception& error) {
-    // What can't be handed over is no success; the attempt's own folder has all of it.
-    end.out.remove("changes.diff");
-    end.out.remove(kAttestationName);
     if (result.code == ExitCode::success) {
-      result = outcome_without_result(end);
-      result.code = ExitCode::environment;
-      json = Json();
+      apply_diff(end, result, json);
+      write_success(end);
     }
-    result.reason = std::string(error.what()) + "; " + attempt_folder(end.picked.number) +
-                    " has the artifacts of the picked attempt";
+    write_end(end, with_comparison(end, result, json));
+  } catch (const std::exception& error) {
+    withdraw(end, error, result, json);
+    try {
+      write_end(end, with_comparison(end, result, json));
+    } catch (const std::exception&) {
+      // It says "running" then: the same command goes on.
+    }
   }
-  if (json.is_null()) json = result_json(result, Tally());
-  json.set("best_of", best_of_json(end));
-  json.set("attempts", attempts_json(end.attempts));
-  try {
-    json = Redactor().json(json, Audience::people);
-    if (json["attestation"].is_string())
-      end.out.write(kAttestationName, attestation_text(end.out.path(), result_text(json)));
-    write_result(end.out.path(), json, Redactor());
-  } catch (const Error& error) {
-    end.out.remove("changes.diff");
-    end.out.remove(kAttestationName);
-    result.code = ExitCode::environment;
-    result.reason = error.what();
+  if (result.code == ExitCode::success) {
+    end.apply.settle();
+    print_message(end);
   }
   if (end.options.json) print_events(end, result);
   return result;

@@ -7,6 +7,7 @@
 #include "app/artifacts/output_folder.h"
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
+#include "app/run/run_apply.h"
 #include "ci/attempts.h"
 #include "ci/result.h"
 
@@ -17,12 +18,15 @@ struct AttemptsEnd {
   const RunInputs& inputs;
   const RunOptions& options;
   const OutputFolder& out;
+  RunApply& apply;
   const std::string& run_key;
   const std::vector<AttemptEnd>& attempts;
   const AttemptEnd& picked;
   SharedBudget::Use used;              ///< by all of them
+  Json lost;                           ///< lost_json()
   std::chrono::milliseconds duration;  ///< of all of them
-  int events = -1;                     ///< what the picked one wrote on stdout; -1: nothing
+  int events = -1;  ///< what the picked one wrote on stdout; -1: not all of it is there
+  const OutputStyle& style;
 };
 
 /// Copies the picked attempt's artifacts to the top of --out, writes the files of the flags and

@@ -17,6 +17,7 @@
 #include "app/run/run_notes.h"
 #include "app/run/run_record.h"
 #include "app/run/signals.h"
+#include "ci/attempts.h"
 #include "ci/attestation.h"
 #include "ci/recorded_diff.h"
 #include "ci/result.h"
@@ -48,7 +49,10 @@ constexpr std::uint64_t kMostMessage = 64u << 20;
 std::vector<fs::path> own_outputs(const OutputFolder& out, const RunInputs& inputs,
                                   const RunOptions& options) {
   std::vector<fs::path> paths = {out.path(), out.path().string() + ".prev"};
-  for (const std::string& name : {options.diff, options.last_message, options.record})
+  std::vector<std::string> names = {options.diff, options.last_message, options.record};
+  for (int n = 1; n <= inputs.task.best_of.count && !options.record.empty(); ++n)
+    names.push_back(options.record + "." + attempt_folder(n));
+  for (const std::string& name : names)
     if (!name.empty() && name != "-") paths.push_back(fs::absolute(name).lexically_normal());
   const RunNotes notes(inputs.task, options.out);
   if (notes.are_kept()) paths.push_back(notes.file());
@@ -101,21 +105,10 @@ bool may_return(Reuse reuse, std::int64_t code) {
 
 /// @throws Error  usage: the base differs from that of the run
 void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
-  struct stat began {};
-  const fs::path state = fs::canonical(out.path() / "state");
-  if (::stat((state / "began").c_str(), &began) != 0) throw path_error(state.string(), errno);
-  const auto changes =
-      own_changes_since(inputs.workspace, stamp_of(began).ctime, own_outputs(out, inputs, options));
+  const auto changes = changes_of_base(out, inputs, options);
   if (!changes.empty())
     refuse(out,
            "of another base: since it began, the workspace has changed in " + some_of(changes));
-}
-
-/// Whether the state of the run is here and whole. After a power loss it may be neither.
-bool has_state(const OutputFolder& out, const RunMark& mark) {
-  std::error_code error;
-  return fs::exists(out.path() / "state/began", error) && mark.is_whole() &&
-         !fs::exists(checkpoint_to_restore(out.path()), error);
 }
 
 /// The checkpoint to go on from, where there is no such state. A run that worked in the user's own
@@ -129,38 +122,74 @@ std::optional<Checkpoint> find_checkpoint(const OutputFolder& out, const RunMark
   return std::nullopt;
 }
 
-/// Whether the run may have come with the folder that it is to work on, with any outcome or history:
-/// --out lies in it, and the transcript is not the file that the run wrote.
-bool came_with_folder(const OutputFolder& out, const RunInputs& inputs, const GitInfo& git) {
-  const bool inside = path_below(out.path(), inputs.workspace) ||
-                      (!git.toplevel.empty() && path_below(out.path(), git.toplevel));
-  if (!inside) return false;
-  const fs::path transcript = out.path() / kTranscriptName;
-  if (beginning_of(transcript) != Beginning::record) return true;
+/// The folders of a run's attempts that have begun; none for a run of one.
+std::vector<fs::path> attempts_in(const fs::path& out) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (int n = 1; n <= kMostAttempts; ++n)
+    if (fs::is_directory(fs::symlink_status(out / attempt_folder(n), error)))
+      found.push_back(out / attempt_folder(n));
+  return found;
+}
+
+/// Whether the transcript in a folder is the file that the run wrote there.
+bool is_sealed(const fs::path& folder) {
   std::string seal;
-  each_record_line(transcript, [&](std::string_view line) {
+  each_record_line(folder / kTranscriptName, [&](std::string_view line) {
     seal = parse_record(line).data.string_at("seal");
     return false;
   });
-  return seal.empty() || seal != transcript_seal(out.path());
+  return !seal.empty() && seal == transcript_seal(folder);
 }
 
-/// Whether the run is this one on another commit, or by another version of sortie: its base has moved
-/// on, and it can never be gone on with.
-bool has_moved_on(const RunStart& start, Json key_parts) {
-  key_parts.set("head", start.workspace.base_commit);
-  key_parts.set("version", start.sortie);
-  return run_key(key_parts) == start.run_key;
+/// Whether the run may have come with the folder that it is to work on, with any outcome or history:
+/// --out lies in it, and a transcript is not the file that the run wrote.
+/// @param attempts  attempts_in()
+bool came_with_folder(const OutputFolder& out, const std::vector<fs::path>& attempts,
+                      const RunInputs& inputs, const GitInfo& git) {
+  const bool inside = path_below(out.path(), inputs.workspace) ||
+                      (!git.toplevel.empty() && path_below(out.path(), git.toplevel));
+  if (!inside) return false;
+  if (attempts.empty())
+    return beginning_of(out.path() / kTranscriptName) != Beginning::record ||
+           !is_sealed(out.path());
+  // An attempt that was killed before its first record has nothing to believe.
+  return std::any_of(attempts.begin(), attempts.end(), [](const fs::path& folder) {
+    return beginning_of(folder / kTranscriptName) == Beginning::record && !is_sealed(folder);
+  });
 }
 
-std::string moved_on_text(const RunStart& start, const Json& now) {
-  Json before = now;
-  before.set("head", start.workspace.base_commit);
-  before.set("version", start.sortie);
-  return differing_parts(before, now) + " differs";
+/// What the key of an unfinished run was made of, if it is this one on another commit, or by another
+/// version of sortie: its base has moved on, and it can never be gone on with.
+/// @param before  the parts of its key, as far as they are known; null: those of now
+std::optional<Json> moved_on_from(Json before, const std::string& head, const std::string& version,
+                                  const std::string& key, const Json& now) {
+  if (!before.is_object()) before = now;
+  before.set("head", head);
+  before.set("version", version);
+  if (run_key(before) != key) return std::nullopt;
+  Json moved = before;
+  moved.set("head", now["head"]);
+  moved.set("version", now["version"]);
+  return run_key(moved) == run_key(now) ? std::optional(before) : std::nullopt;
 }
 
 }  // namespace
+
+bool has_state(const fs::path& out) {
+  std::error_code error;
+  return fs::exists(out / "state/began", error) && RunMark(out / "state").is_whole() &&
+         !fs::exists(checkpoint_to_restore(out), error);
+}
+
+std::vector<std::string> changes_of_base(const OutputFolder& out, const RunInputs& inputs,
+                                         const RunOptions& options) {
+  struct stat began {};
+  const fs::path state = fs::canonical(out.path() / "state");
+  if (::stat((state / "began").c_str(), &began) != 0) throw path_error(state.string(), errno);
+  return own_changes_since(inputs.workspace, stamp_of(began).ctime,
+                           own_outputs(out, inputs, options));
+}
 
 bool can_go_on(ExitCode code, bool worked) noexcept {
   if (code == ExitCode::busy) return false;
@@ -180,11 +209,12 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   std::string status = found.status;
   std::string key = result.string_at("run_key");
   const fs::path transcript = out.path() / kTranscriptName;
-  const bool recorded = beginning_of(transcript) == Beginning::record;
+  const std::vector<fs::path> attempts = attempts_in(out.path());
+  const bool recorded = !attempts.empty() || beginning_of(transcript) == Beginning::record;
   const bool killed = status.empty() || status == "running";
   // Killed before its first record: nothing was done.
   if (killed && !recorded) return Previous::discarded;
-  if (came_with_folder(out, inputs, git)) {
+  if (came_with_folder(out, attempts, inputs, git)) {
     warnings.push_back(
         "the run in --out " + out.path().string() +
         " is not believed, and was moved to OUT.prev: it lies inside of the workspace, and was not "
@@ -192,10 +222,11 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
     return Previous::kept;
   }
   std::optional<RunHistory> history;
-  if (killed) {
+  if (killed) status = "running";
+  // The attempts of a run of several know how far it came; what lies beside them may be older.
+  if (killed && attempts.empty()) {
     history = read_run_history(transcript);
     key = history->starts.front().run_key;
-    status = "running";
     if (history->end) {
       result = result_of_record(history->end->result, history->last_digest);
       status = result.string_at("status");
@@ -207,21 +238,30 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const std::int64_t code = result.integer_at("exit_code", -1);
   const bool may_go_on =
       recorded && (!ended || can_go_on(static_cast<ExitCode>(code), true)) && same_key;
+  const bool whole = has_state(out.path());
   std::optional<Checkpoint> checkpoint;
-  if (may_go_on && !has_state(out, mark)) {
+  if (may_go_on && !whole && attempts.empty()) {
     if (!history) history = read_run_history(transcript);
     checkpoint = find_checkpoint(out, mark, *history);
   }
-  const bool has_work = checkpoint || has_state(out, mark);
+  const bool has_work = checkpoint || whole;
   if (ended && (!may_go_on || !has_work)) {
     const bool returned =
         same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
     return returned ? Previous::returned : Previous::kept;
   }
-  if (!same_key && has_moved_on(history->starts.front(), key_parts)) {
-    warnings.push_back("an unfinished run was moved to OUT.prev, and the work begins anew: " +
-                       moved_on_text(history->starts.front(), key_parts));
-    return Previous::kept;
+  if (!same_key) {
+    Json before = mark.key_parts();
+    const std::string head =
+        history ? history->starts.front().workspace.base_commit : before.string_at("head");
+    const std::string version =
+        history ? history->starts.front().sortie : before.string_at("version");
+    if (history) before = Json();  // the record is enough, without the state
+    if (const auto old = moved_on_from(std::move(before), head, version, key, key_parts)) {
+      warnings.push_back("an unfinished run was moved to OUT.prev, and the work begins anew: " +
+                         differing_parts(*old, key_parts) + " differs");
+      return Previous::kept;
+    }
   }
   if (!same_key) {
     const Json& before = mark.key_parts();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,14 @@ bool can_go_on(ExitCode code, bool worked) noexcept;
 Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
                          const RunOptions& options, const GitInfo& git, const Json& key_parts,
                          std::vector<std::string>& warnings);
+
+/// Whether the state of the run is here and whole. After a power loss it may be neither.
+bool has_state(const std::filesystem::path& out);
+
+/// What has changed in the user's own tree since the run began whose state is in `out`: paths, as
+/// own_changes_since() has them.
+std::vector<std::string> changes_of_base(const OutputFolder& out, const RunInputs& inputs,
+                                         const RunOptions& options);
 
 /// Hands over the outcome of the finished run in --out once more: files, message or events, exit
 /// code; result.json says "cached".

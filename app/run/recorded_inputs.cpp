@@ -61,7 +61,7 @@ Json manifest(const Json& functions) {
 
 Json task_for_replay(const RunStart& start, const fs::path& folder) {
   Json task = without_nulls(parsed(start.task.text, "task"));
-  leave_out(task, {"requires", "policy", "vars", "images", "prompt_file"});
+  leave_out(task, {"requires", "policy", "vars", "images", "prompt_file", "best_of"});
   if (Json* prompt = task.find("prompt")) make_plain(*prompt);
   if (Json* stages = task.find("stages"))
     for (Json& stage : stages->items())

@@ -149,10 +149,14 @@ std::string restored_note(const RunHistory& history, int turn,
          "running are gone. Look at the state of things before you go on.";
 }
 
+void set_run_id(RunInputs& inputs, const std::string& id) {
+  const std::string before = std::exchange(inputs.run_id, id);
+  replace_all(inputs.prompts.prompt, before, id);
+  for (std::string& prompt : inputs.prompts.stages) replace_all(prompt, before, id);
+}
+
 void take_up_inputs(const RunHistory& history, RunInputs& inputs) {
-  const std::string id = std::exchange(inputs.run_id, history.starts.front().run_id);
-  replace_all(inputs.prompts.prompt, id, inputs.run_id);
-  for (std::string& prompt : inputs.prompts.stages) replace_all(prompt, id, inputs.run_id);
+  set_run_id(inputs, history.starts.front().run_id);
   if (!replays(inputs)) return;
   const std::size_t had = std::min(history.answers, inputs.recorded.size());
   inputs.recorded.erase(inputs.recorded.begin(),

@@ -32,6 +32,9 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
 std::string restored_note(const RunHistory& history, int turn,
                           const std::vector<std::string>& left_out, const std::string& place);
 
+/// Gives the inputs another run id, also in the prompts.
+void set_run_id(RunInputs& inputs, const std::string& id);
+
 /// Gives the inputs the run's own id, also in the prompts, and takes out the recorded responses that
 /// it has had.
 void take_up_inputs(const RunHistory& history, RunInputs& inputs);

@@ -572,7 +572,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
         .execute(git_places);
   };
   if (inputs.task.best_of.count > 1)
-    return run_attempts({inputs, resolved, style, key_parts, out, run});
+    return run_attempts({inputs, resolved, style, key_parts, out, previous, run});
   return run(std::move(inputs), resolved, style, out, previous, nullptr);
 }
 

@@ -189,7 +189,9 @@ void Budget::take_up(const UsedBudget& used) noexcept {
   tokens_ += used.tokens;
   cost_ += used.cost;
   started_ -= used.time;
-  deadline_ -= used.time;
+  // The time of several processes is that of all of them.
+  if (pool_ == nullptr) deadline_ -= used.time;
+  if (pool_ != nullptr) pool_->take_up(share_, own());
 }
 
 std::optional<Cost> Budget::count_tokens(const Usage& usage, int source) noexcept {

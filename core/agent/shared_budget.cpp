@@ -15,9 +15,10 @@ namespace sortie {
 struct SharedBudget::Memory {
   pthread_mutex_t mutex;
   std::array<Share, kMostShares> shares;
+  Use earlier;
 
   Use others(int share) const {
-    Use sum;
+    Use sum = earlier;
     for (std::size_t i = 0; i < shares.size(); ++i)
       if (i != static_cast<std::size_t>(share)) sum = sum + shares[i].used + shares[i].aside;
     return sum;
@@ -54,6 +55,15 @@ SharedBudget::SharedBudget(std::chrono::steady_clock::time_point deadline) : dea
 }
 
 SharedBudget::~SharedBudget() { ::munmap(memory_, sizeof(Memory)); }
+
+void SharedBudget::add_earlier(const Use& used) {
+  const Lock lock(*memory_);
+  memory_->earlier = memory_->earlier + used;
+}
+
+void SharedBudget::take_up(int share, const Use& used) {
+  change(share, [&used](Share& own, const Use&) { own = {.used = used, .aside = {}}; });
+}
 
 SharedBudget::Use SharedBudget::others(int share) const {
   const Lock lock(*memory_);

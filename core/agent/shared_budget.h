@@ -37,6 +37,10 @@ class SharedBudget {
   ~SharedBudget();
 
   std::chrono::steady_clock::time_point deadline() const noexcept { return deadline_; }
+  /// Adds what no share has: earlier processes used it.
+  void add_earlier(const Use& used);
+  /// What a share has used before its process begins, in an earlier one.
+  void take_up(int share, const Use& used);
   /// What all shares but one have used and set aside.
   Use others(int share) const;
   /// The share as it is now.

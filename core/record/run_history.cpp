@@ -62,9 +62,11 @@ RunHistory HistoryMaker::take() {
 
 /// Adds the time from the current start to its last record. What came after that is not known.
 void HistoryMaker::count_time() {
-  if (began_)
+  if (began_) {
     history_.used.time +=
         std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(time_ - *began_));
+    history_.worked.push_back({*began_, time_});
+  }
   began_.reset();
 }
 

@@ -71,6 +71,12 @@ struct UsedBudget {
   bool operator==(const UsedBudget&) const = default;
 };
 
+/// When a process was at work on a run: from its start to its last record.
+struct WorkedTime {
+  std::chrono::system_clock::time_point from{};
+  std::chrono::system_clock::time_point to{};
+};
+
 /// The tokens that count towards `budget.tokens`.
 std::int64_t counted_tokens(const Usage& usage) noexcept;
 
@@ -85,6 +91,7 @@ struct RunHistory {
   std::optional<PlanUpdated> plan{};  ///< the last one
   std::optional<RunEnd> end{};        ///< of the last start; nothing: the run was killed
   UsedBudget used{};
+  std::vector<WorkedTime> worked{};  ///< one a start; UsedBudget::time is their sum
   int denials_in_a_row = 0;  ///< up to the last decision
   std::size_t answers = 0;   ///< what providers said: responses and refusals
   std::uint64_t records = 0;

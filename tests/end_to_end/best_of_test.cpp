@@ -4,14 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/files/files.h"
-#include "tests/end_to_end/provider_run.h"
-#include "tests/support/loopback_http.h"
+#include "tests/end_to_end/best_of_run.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -19,77 +16,6 @@ using namespace sortie::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Appends lines to a.txt, then says that it is done. The mark tells the attempts apart.
-std::vector<ServedResponse> work_of(const std::string& mark, const std::string& lines) {
-  CassetteWriter cassette;
-  cassette.patch("*** Begin Patch\n*** Update File: a.txt\n a\n+" + mark + "\n" + lines +
-                 "*** End Patch\n");
-  return served(cassette.next().message("done by " + mark));
-}
-
-std::string good(int lines) {
-  std::string text = "+good\n";
-  for (int i = 1; i < lines; ++i) text += "+more " + std::to_string(i) + "\n";
-  return text;
-}
-
-/// A response that never ends.
-std::vector<ServedResponse> silence() {
-  return {{.bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
-           .then = ServedResponse::Then::hang}};
-}
-
-struct Script {
-  std::string mark;  ///< in all requests of the attempt but the first
-  std::vector<ServedResponse> responses;
-};
-
-/// Gives each new conversation the next script, and goes on with it by its mark.
-class ScriptedServer {
- public:
-  explicit ScriptedServer(std::vector<Script> scripts)
-      : scripts_(std::move(scripts)),
-        server_([this](const ReceivedRequest& request) { return answer(request); }) {}
-  std::string url() const { return server_.url("/v1"); }
-  const LoopbackHttp& http() const { return server_; }
-
- private:
-  ServedResponse answer(const ReceivedRequest& request) {
-    for (const Script& script : scripts_)
-      if (holds(request.body, script.mark)) return script.responses.at(++turns_[script.mark]);
-    if (begun_ == scripts_.size()) return served_status(500, {}, "{}");
-    return scripts_[begun_++].responses.front();
-  }
-
-  std::vector<Script> scripts_;
-  std::map<std::string, std::size_t> turns_;
-  std::size_t begun_ = 0;
-  LoopbackHttp server_;
-};
-
-class BestOfRun : public ProviderRun {
- public:
-  explicit BestOfRun(const std::string& best_of, const std::string& more = {}) {
-    write_task({}, "verify: {commands: ['grep -q good a.txt'], rounds: 0}\nbest_of: " + best_of +
-                       "\n" + more);
-  }
-  ProgramEnd run(const ScriptedServer& server, const std::vector<std::string>& flags = {}) const {
-    return run_program(start(server.url(), flags));
-  }
-  Json attempt(std::size_t number) const { return result()["attempts"].items().at(number - 1); }
-  /// Checks with `sortie verify` that a folder of the run is whole.
-  void check_verifies(const fs::path& folder) const {
-    const ProgramEnd end =
-        run_program({.argv = {sortie_binary(), "verify", folder.string()}, .folder = path(".")});
-    BOOST_TEST(end.status == 0, folder.string() + ": " + end.errors + end.output);
-    BOOST_TEST(!holds(end.output, "foreign"), end.output);
-  }
-};
 
 }  // namespace
 
@@ -230,19 +156,6 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_all_attempts) {
   BOOST_TEST(run.attempt(3).string_at("status") == "not-started");
   BOOST_TEST(holds(end.errors, "\nsortie: interrupted (130): "), end.errors);
   run.check_verifies(run.out());
-}
-
-/// The process of an attempt of the run: it has the same command line, and the run as its parent.
-std::vector<pid_t> attempts_of(const Program& program) {
-  std::vector<pid_t> found;
-  const std::string file = "/proc/" + std::to_string(program.pid()) + "/task/" +
-                           std::to_string(program.pid()) + "/children";
-  std::string text = read_file(file);
-  for (std::size_t at = 0; at < text.size();) {
-    found.push_back(std::stoi(text.substr(at)));
-    at = text.find(' ', at) + 1;
-  }
-  return found;
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_attempt_is_one_that_failed) {

@@ -1,0 +1,201 @@
+// The same command again, for several attempts at one task.
+
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/files/files.h"
+#include "core/record/transcript_reader.h"
+#include "tests/end_to_end/best_of_run.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Two turns, of which the second is not answered at once.
+std::vector<ServedResponse> interrupted_work_of(const std::string& mark, const std::string& lines) {
+  std::vector<ServedResponse> responses = work_of(mark, lines);
+  responses.insert(responses.begin() + 1, silence().front());
+  return responses;
+}
+
+struct AgainRun : BestOfRun {
+  using BestOfRun::BestOfRun;
+  ProgramEnd again(const ScriptedServer& server, std::vector<std::string> flags = {}) const {
+    flags.insert(flags.end(), {"--reuse", "success"});
+    return run(server, flags);
+  }
+  std::size_t starts_of(int attempt) const {
+    std::size_t count = 0;
+    read_transcript(out() / ("attempt-" + std::to_string(attempt)) / "transcript.jsonl",
+                    [&count](const TranscriptRecord& record) {
+                      count += record.type == "run.started" ? 1 : 0;
+                    });
+    return count;
+  }
+  /// Starts it, and kills its first process once the server got so many requests.
+  void kill_at(const ScriptedServer& server, int requests) const {
+    Program program(start(server.url()));
+    server.http().wait_for("POST ", requests);
+    program.signal(SIGKILL);
+    program.finish();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(best_of_again)
+
+BOOST_AUTO_TEST_CASE(attempts_that_ended_well_are_returned_as_they_were) {
+  const ScriptedServer server(
+      {{"mark-one", work_of("mark-one", "")}, {"mark-two", work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 2}");
+  BOOST_REQUIRE(run.run(server).status == 0);
+  const std::size_t requests = server.http().count("POST ");
+
+  const ProgramEnd end = run.again(server, {"--diff", run.path("d.diff").string()});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output == "done by mark-two\n");
+  BOOST_TEST(run.result()["cached"].boolean());
+  BOOST_TEST(run.result()["best_of"].integer_at("picked") == 2);
+  BOOST_TEST(read_file(run.path("d.diff")) == run.artifact("changes.diff"));
+  BOOST_TEST(server.http().count("POST ") == requests);
+  run.check_verifies(run.out());
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_run_keeps_the_attempts_that_ended_and_goes_on_with_the_others) {
+  const ScriptedServer server({{"mark-one", work_of("mark-one", "")},
+                               {"mark-two", interrupted_work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 3}");
+  run.kill_at(server, 4);
+  BOOST_TEST(run.result().string_at("status") == "running");
+
+  const ProgramEnd end = run.again(server);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output == "done by mark-two\n");
+  BOOST_TEST(holds(end.errors, "attempt 1 had ended: task-failed"), end.errors);
+  BOOST_TEST(server.begun() == 2u);
+  BOOST_TEST(run.starts_of(1) == 1u);
+  BOOST_TEST(run.starts_of(2) == 2u);
+  BOOST_TEST(run.attempt(1).string_at("status") == "task-failed");
+  BOOST_TEST(run.attempt(2)["picked"].boolean());
+  BOOST_TEST(run.attempt(3).string_at("status") == "not-started");
+  BOOST_TEST(run.result()["best_of"].integer_at("turns") == 2 + run.attempt(2).integer_at("turns"));
+  BOOST_TEST(holds(run.artifact("changes.diff"), "+mark-two"));
+  for (const char* folder : {"", "attempt-1", "attempt-2"}) run.check_verifies(run.out() / folder);
+  for (const char* state : {"state", "attempt-1/state", "attempt-2/state"})
+    BOOST_TEST(!fs::exists(fs::symlink_status(run.out() / state)), state);
+}
+
+BOOST_AUTO_TEST_CASE(attempts_that_a_signal_ended_go_on) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const ScriptedServer server({{"mark-one", interrupted_work_of("mark-one", "")},
+                                 {"mark-two", interrupted_work_of("mark-two", good(1))}});
+    const AgainRun run("{count: 2, parallel: 2}");
+    {
+      Program program(run.start(server.url()));
+      server.http().wait_for("POST ", 4);
+      program.signal(signal);
+      const ProgramEnd end = program.finish();
+      BOOST_TEST(end.status == 128 + signal, end.errors);
+      BOOST_TEST(!processes_with(run.task().string()).size());
+    }
+
+    const ProgramEnd end = run.again(server);
+
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(server.begun() == 2u);
+    // One thread with all its turns, also those before the signal.
+    std::string text;
+    std::size_t threads = 0;
+    for (const Json& event : end.events) {
+      threads += event.string_at("type") == "thread.started" ? 1 : 0;
+      text += write_json(event) + "\n";
+    }
+    BOOST_TEST(threads == 1u, text);
+    BOOST_TEST(holds(text, "file_change"), text);
+    BOOST_TEST(holds(text, "done by mark-two"), text);
+    for (const char* folder : {"", "attempt-1", "attempt-2"})
+      run.check_verifies(run.out() / folder);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_larger_budget_goes_on_and_counts_what_was_spent) {
+  const ScriptedServer server(
+      {{"mark-one", work_of("mark-one", "")}, {"mark-two", work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 2}", "budget: {turns: 1}\n");
+  const ProgramEnd first = run.run(server);
+  BOOST_TEST(first.status == 4, first.errors);
+  BOOST_TEST(run.attempt(2).string_at("status") == "not-started");
+
+  const ProgramEnd second = run.again(server, {"--max-turns", "3"});
+  BOOST_TEST(second.status == 1, second.errors);
+  BOOST_TEST(run.attempt(1).integer_at("turns") == 2);
+  BOOST_TEST(run.attempt(2).integer_at("turns") == 1);
+  BOOST_TEST(server.http().count("POST ") == 3u);
+  run.check_verifies(run.out());
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_whose_state_is_lost_begins_again_and_what_it_spent_stays_spent) {
+  const ScriptedServer server({{"mark-one", interrupted_work_of("mark-one", good(1))},
+                               {"mark-two", work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 2}");
+  run.kill_at(server, 2);
+  BOOST_REQUIRE(wait_until([&] { return !processes_with(run.task().string()).size(); }));
+  fs::remove_all(run.out() / "attempt-1/state");
+
+  const ProgramEnd end = run.again(server);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(run.starts_of(1) == 1u);
+  BOOST_TEST(holds(run.artifact("changes.diff"), "+mark-two"));
+  const Json best_of = run.result()["best_of"];
+  BOOST_TEST(best_of["lost"].integer_at("turns") == 1);
+  BOOST_TEST(best_of["lost"].integer_at("tokens") == 110);
+  BOOST_TEST(best_of.integer_at("turns") == 3);
+  run.check_verifies(run.out());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_longer_the_same_is_refused_and_can_be_discarded) {
+  const struct {
+    const char* name;
+    const char* file;  ///< that is changed
+    const char* content;
+    std::vector<std::string> flags;
+    const char* says;
+  } rows[] = {
+      {"base", "work/a.txt", "mine\n", {}, "of another base: since it began, the workspace has"},
+      {"attempts", "", "", {"--best-of", "3"}, "of another key: the task differs"},
+      {"a run by itself", "", "", {"--best-of", "1"}, "of another key: the task differs"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const ScriptedServer server({{"mark-one", interrupted_work_of("mark-one", good(1))},
+                                   {"mark-two", work_of("mark-two", good(1))}});
+      const AgainRun run("{count: 2}");
+      run.kill_at(server, 2);
+      if (*row.file != '\0') run.write(row.file, row.content);
+
+      const ProgramEnd refused = run.again(server, row.flags);
+      BOOST_TEST(refused.status == 2, refused.errors);
+      BOOST_TEST(holds(refused.errors, row.says), refused.errors);
+      BOOST_TEST(fs::exists(run.out() / "attempt-1/transcript.jsonl"));
+
+      std::vector<std::string> fresh = row.flags;
+      fresh.push_back("--fresh");
+      const ProgramEnd end = run.run(server, fresh);
+      BOOST_TEST(!fs::exists(run.path("out.prev")));
+      if (*row.file == '\0') BOOST_TEST(end.status == 0, end.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
