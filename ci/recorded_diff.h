@@ -23,9 +23,9 @@ RecordedDiff read_recorded_diff(const std::filesystem::path& transcript);
 
 /// Whether the files of a recorded diff are in a tree as the diff leaves them: kind, whether they are
 /// executable, and each byte. What can't be read is not.
-/// @param tree    the workspace, which the recorded paths are relative to
-/// @param to_git  gives what git stores for a file of the workspace: the diff may have that; may be
-///                empty
+/// @param tree    the repository's toplevel, which the paths of a diff are relative to; without a
+///                repository the workspace
+/// @param to_git  gives what git stores for a file of it: the diff may have that; may be empty
 bool is_applied(
     const DiffWritten& diff, const DiskFiles& tree,
     const std::function<std::string(const std::string& path, const std::string& content)>& to_git);

@@ -21,9 +21,9 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
-#include "core/git/stored_bytes.h"
 #include "core/text/text.h"
 #include "core/workspace/apply/recover_tree.h"
+#include "core/workspace/apply/tree_conversion.h"
 #include "policies/environment/environment.h"
 #include "policies/environment/known_secrets.h"
 #include "policies/file/policy_loader.h"
@@ -136,18 +136,7 @@ class Landing {
     PlanOptions options;
     if (options_.three_way)
       options.base = [this](const std::string& id) { return base_content(id); };
-    if (options_.onto.empty()) {
-      auto bytes =
-          std::make_shared<WorkTreeBytes>(*repository_.handle, repository_.toplevel);  // of both
-      options.conversion = {
-          .to_git = [bytes](const std::string& path,
-                            const std::string& content) { return bytes->to_git(path, content); },
-          .to_tree = [bytes](const std::string& path,
-                             const std::string& content) { return bytes->to_tree(path, content); },
-          .is_stored = [bytes](
-                           const std::string& path,
-                           const std::string& content) { return bytes->is_stored(path, content); }};
-    }
+    if (options_.onto.empty()) options.conversion = conversion_of(repository_);
     PlannedChanges planned = plan_changes(
         patches, [&](const std::string& path) { return target.present(path); }, options);
     if (!planned.conflicts.empty())

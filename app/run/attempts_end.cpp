@@ -9,7 +9,7 @@
 #include "app/artifacts/adopted_run.h"
 #include "app/artifacts/flag_outputs.h"
 #include "app/run/handover.h"
-#include "app/run/recorded_diff.h"
+#include "app/run/recorded_changes.h"
 #include "app/run/run_head.h"
 #include "app/run/run_record.h"
 #include "app/run/signals.h"
@@ -182,7 +182,8 @@ void take_recording(const AttemptsEnd& end) {
 /// Applies the picked diff to the workspace, if the flags say so.
 void apply_diff(const AttemptsEnd& end, RunResult& result, Json& json) {
   if (!end.options.apply) return;
-  end.apply.apply(recorded_diff(end.out.path(), end.inputs.workspace), end.out.path(), result);
+  end.apply.apply(read_recorded_changes(end.out.path(), end.inputs.workspace), end.out.path(),
+                  result);
   json.set("applied", true);
   json.set("applied_paths", Json::strings(result.applied_paths));
   result.next = "look at the changes in " + short_path(end.inputs.workspace);

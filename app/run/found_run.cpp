@@ -66,14 +66,15 @@ std::int64_t nanoseconds_of(const std::string& timestamp) {
       .count();
 }
 
+/// Whether the tree has all that the diff leads to, as it is or as git stores it.
 bool has_diff(const fs::path& workspace, const DiffWritten& diff) {
-  const DiskFiles tree(open_folder(AT_FDCWD, workspace.native(), workspace));
   const FoundRepository repository = find_repository(workspace);
+  const fs::path top = repository.handle ? repository.toplevel : workspace;
+  const DiskFiles tree(open_folder(AT_FDCWD, top.native(), top));
   if (!repository.handle) return is_applied(diff, tree, {});
   const WorkTreeBytes bytes(*repository.handle, repository.toplevel);
-  const std::string prefix = prefix_in(repository.toplevel, workspace);
   return is_applied(diff, tree, [&](const std::string& path, const std::string& content) {
-    return bytes.to_git(prefix + path, content);
+    return bytes.to_git(path, content);
   });
 }
 
@@ -87,7 +88,9 @@ bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOp
   const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
   if (!diff || diff->files.empty() || !has_diff(inputs.workspace, *diff)) return false;
   std::set<std::string> paths;
-  for (const DiffedFile& file : diff->files) paths.insert({file.path, file.old_path});
+  for (const DiffedFile& file : diff->files)
+    for (const std::string& path : {file.path, file.old_path})
+      if (path.starts_with(diff->prefix)) paths.insert(path.substr(diff->prefix.size()));
   return std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
     return path.ends_with('/') || paths.count(path) != 0;
   });

@@ -13,6 +13,7 @@
 #include "core/git/git_repository.h"
 #include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/recover_tree.h"
+#include "core/workspace/apply/tree_conversion.h"
 #include "core/workspace/start_state.h"
 
 namespace sortie {
@@ -35,8 +36,8 @@ PresentEntry read_in_workspace(int root, const std::string& path, const std::str
   return read_present(root, below_workspace(path, prefix));
 }
 
-TreeConversion conversion_of(const StartState& start, const std::string& prefix,
-                             const std::set<std::string>& converted) {
+TreeConversion conversion_at_start(const StartState& start, const std::string& prefix,
+                                   const std::set<std::string>& converted) {
   return {.to_git =
               [&start, prefix](const std::string& path, const std::string& content) {
                 return start.to_git(below_workspace(path, prefix), content);
@@ -47,6 +48,12 @@ TreeConversion conversion_of(const StartState& start, const std::string& prefix,
               },
           .is_stored = [&converted](const std::string& path,
                                     const std::string&) { return converted.contains(path); }};
+}
+
+/// Of the paths of a diff.
+std::string prefix_of(const std::filesystem::path& workspace) {
+  const GitPlace place = find_git_place(workspace);
+  return place.git_dir.empty() ? "" : prefix_in(place.toplevel, workspace);
 }
 
 }  // namespace
@@ -71,18 +78,30 @@ RunApply::RunApply(const RunOptions& options, const RunInputs& inputs) : inputs_
   if (!root_) throw path_error("--apply " + inputs.workspace.string(), errno);
 }
 
-void RunApply::apply(const Diff& diff, const StartRecord& record, const std::filesystem::path& out,
+void RunApply::apply(const Diff& diff, const StartRecord& start, const std::filesystem::path& out,
                      RunResult& result) {
+  const StartState state(start, inputs_.workspace);
+  const TreeConversion conversion =
+      conversion_at_start(state, prefix_of(inputs_.workspace), diff.converted);
+  apply(diff.text, {.moved_ids = diff.moved_ids, .conversion = conversion}, out, result);
+}
+
+void RunApply::apply(const RecordedChanges& diff, const std::filesystem::path& out,
+                     RunResult& result) {
+  const FoundRepository repository = find_repository(inputs_.workspace);
+  apply(diff.text, {.moved_ids = diff.moved_ids, .conversion = conversion_of(repository)}, out,
+        result);
+}
+
+void RunApply::apply(std::string_view diff, const PlanOptions& options,
+                     const std::filesystem::path& out, RunResult& result) {
   if (!root_) return;
   result.applied = false;
-  const GitPlace place = find_git_place(inputs_.workspace);
-  const std::string prefix =
-      place.git_dir.empty() ? "" : prefix_in(place.toplevel, inputs_.workspace);
-  const StartState start(record, inputs_.workspace);
+  const std::string prefix = prefix_of(inputs_.workspace);
   const PlannedChanges planned = plan_changes(
-      read_patches(diff.text),
+      read_patches(diff),
       [&](const std::string& path) { return read_in_workspace(root_.get(), path, prefix); },
-      {.moved_ids = diff.moved_ids, .conversion = conversion_of(start, prefix, diff.converted)});
+      options);
   if (!planned.conflicts.empty())
     throw Error("the workspace is not as the diff needs it (" + some_of(planned.conflicts) +
                     "); nothing was applied",

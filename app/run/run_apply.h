@@ -3,13 +3,17 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
+#include "app/run/recorded_changes.h"
 #include "ci/result.h"
 #include "core/base/fd.h"
+#include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/tree_apply.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/start_record.h"
 
 namespace sortie {
 
@@ -34,18 +38,23 @@ class RunApply {
   RunApply(const RunOptions& options, const RunInputs& inputs);
 
   /// Does nothing without --apply.
-  /// @param record  of the run's start
+  /// @param start   of the run: how git converts the workspace's files
   /// @param out     --out, absolute
   /// @param result  gets `applied` and the paths
   /// @throws Error  conflict: a touched path has changed meanwhile; environment. Nothing is changed
-  void apply(const Diff& diff, const StartRecord& record, const std::filesystem::path& out,
+  void apply(const Diff& diff, const StartRecord& start, const std::filesystem::path& out,
              RunResult& result);
+  /// The same with the diff of a run that another process has ended.
+  void apply(const RecordedChanges& diff, const std::filesystem::path& out, RunResult& result);
   /// Takes the changes back. A path that is not as it was is a warning.
   void undo(RunResult& result);
   /// After result.json: the changes stay. Can't fail: the next start on this tree does it otherwise.
   void settle() noexcept;
 
  private:
+  void apply(std::string_view diff, const PlanOptions& options, const std::filesystem::path& out,
+             RunResult& result);
+
   const RunInputs& inputs_;
   Fd root_;
   std::unique_ptr<TreeApply> changes_;

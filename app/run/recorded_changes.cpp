@@ -1,0 +1,54 @@
+#include "app/run/recorded_changes.h"
+
+#include <system_error>
+
+#include "ci/recorded_diff.h"
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/files/files.h"
+#include "core/git/git_repository.h"
+#include "core/git/stored_bytes.h"
+#include "core/record/transcript.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostOfDiff = 1u << 30;
+
+/// What the tree has there, or what git stores for it, whichever the digest is of. A mere renaming
+/// does not say in its text what is renamed. @return  its blob id; that of nothing if it is neither
+std::string id_of_moved(const FoundRepository& repository, const fs::path& top,
+                        const std::string& path, const std::string& sha256) {
+  static const std::string kNothing(40, '0');
+  std::error_code error;
+  const auto status = fs::symlink_status(top / path, error);
+  if (fs::is_symlink(status)) {
+    const std::string target = fs::read_symlink(top / path, error).string();
+    return sha256_hex(target) == sha256 ? id_text(blob_id(target)) : kNothing;
+  }
+  if (!fs::is_regular_file(status)) return kNothing;
+  std::string content = read_file(top / path, kMostOfDiff);
+  if (repository.handle && sha256_hex(content) != sha256)
+    content = WorkTreeBytes(*repository.handle, repository.toplevel).to_git(path, content);
+  return sha256_hex(content) == sha256 ? id_text(blob_id(content)) : kNothing;
+}
+
+}  // namespace
+
+RecordedChanges read_recorded_changes(const fs::path& folder, const fs::path& workspace) {
+  RecordedChanges changes{.text = read_file(folder / "changes.diff", kMostOfDiff)};
+  const auto written = read_recorded_diff(folder / kTranscriptName).record;
+  if (!written || written->sha256 != sha256_hex(changes.text))
+    throw Error("the transcript has no record of changes.diff", ExitCode::integrity);
+  const FoundRepository repository = find_repository(workspace);
+  const fs::path top = repository.handle ? repository.toplevel : workspace;
+  for (const DiffedFile& file : written->files)
+    if (!file.old_path.empty() && file.before)
+      changes.moved_ids[file.old_path] =
+          id_of_moved(repository, top, file.old_path, file.before->sha256);
+  return changes;
+}
+
+}  // namespace sortie
