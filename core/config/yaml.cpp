@@ -104,6 +104,37 @@ class TreeBuilder : public YAML::EventHandler {
     return check_blanks(start, std::min(end, text_.size()));
   }
 
+  /// Adds the finding of a text that can't be read. A list or mapping in brackets that has no end is
+  /// shown where it begins, since the parser only notices at the file's end or far below.
+  void refuse(const YAML::Exception& error) {
+    const TextPlace noticed = place(error.mark);
+    const TextPlace* const bracket = open_bracket();
+    const bool at_end = ends_at(error.mark);
+    const bool misses_end = error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW ||
+                            error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW;
+    // On the bracket's own line, what the parser stumbles over says more.
+    const bool unclosed =
+        bracket != nullptr && (error.msg == YAML::ErrorMsg::FLOW_END ||
+                               (misses_end && (at_end || noticed.line > bracket->line)));
+    if (unclosed) {
+      const char opening = bracket_at_;
+      findings_.add({.place = *bracket,
+                     .message = std::string("'") + opening + "' is not closed: expected '" +
+                                (opening == '[' ? ']' : '}') + "' before " +
+                                (at_end ? "the end of the file"
+                                        : "line " + std::to_string(noticed.line) + ", column " +
+                                              std::to_string(noticed.column))});
+      return;
+    }
+    Finding finding{.place = noticed, .message = "can't be read as YAML: " + error.msg};
+    if (bracket != nullptr && bracket->line != noticed.line)
+      finding.notes.push_back(
+          {.place = *bracket,
+           .severity = Severity::note,
+           .message = std::string("inside the '") + bracket_at_ + "' that is opened here"});
+    findings_.add(std::move(finding));
+  }
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 1) return;
     findings_.error(place(mark, 3), "a second document: expected a single one");
@@ -134,18 +165,19 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(begin(mark, anchor, YamlNode::Kind::list), tag);
+    open(begin(mark, anchor, YamlNode::Kind::list), mark, tag);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(begin(mark, anchor, YamlNode::Kind::mapping), tag);
+    open(begin(mark, anchor, YamlNode::Kind::mapping), mark, tag);
   }
   void OnMapEnd() override { close(); }
 
  private:
   struct Open {
     YamlNode node;
+    std::size_t offset = 0;                 // where it begins
     std::optional<YamlNode> key;            // read, its value not yet
     std::map<std::string, TextPlace> keys;  // of the mapping so far
   };
@@ -164,6 +196,20 @@ class TreeBuilder : public YAML::EventHandler {
     }
     check_indentation(node.place, offset);
     return node;
+  }
+
+  /// The innermost list or mapping in brackets that has no end yet; its bracket is in bracket_at_.
+  const TextPlace* open_bracket() {
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+      bracket_at_ = open->offset < text_.size() ? text_[open->offset] : '\0';
+      if (bracket_at_ == '[' || bracket_at_ == '{') return &open->node.place;
+    }
+    return nullptr;
+  }
+
+  bool ends_at(const YAML::Mark& mark) const {
+    return mark.is_null() ||
+           text_.find_first_not_of(" \t\r\n", static_cast<std::size_t>(mark.pos)) == text_.npos;
   }
 
   void refuse_tag(YamlNode& node) {
@@ -217,18 +263,28 @@ class TreeBuilder : public YAML::EventHandler {
     }
     node.place = cursor_.place(offset, end - offset);
     const char next = end < text_.size() ? text_[end] : '\n';
-    if (std::string_view(" \t\r\n,]}:").find(next) == std::string_view::npos)
-      findings_.error(cursor_.place(end, 1), "unexpected text behind the closing quote");
+    if (std::string_view(" \t\r\n,]}:").find(next) != std::string_view::npos) return;
+    const TextPlace behind = cursor_.place(end, 1);
+    // A quote that is missing makes one of the quote that opens a later text.
+    if (behind.line == node.place.line)
+      findings_.error(behind, "unexpected text behind the closing quote");
+    else
+      findings_.add({.place = node.place,
+                     .message = "the closing quote is missing, or there is text behind it",
+                     .notes = {{.place = behind,
+                                .severity = Severity::note,
+                                .message = "the next quote is taken for it, before this"}}});
   }
 
-  void open(YamlNode node, const std::string& tag) {
+  void open(YamlNode node, const YAML::Mark& mark, const std::string& tag) {
     if (tag != "?" && !tag.empty()) refuse_tag(node);
     if (static_cast<int>(open_.size()) >= kMaxYamlDepth) {
       findings_.error(node.place,
                       "nested deeper than " + std::to_string(kMaxYamlDepth) + " levels");
       throw Ended{};
     }
-    open_.push_back({.node = std::move(node)});
+    open_.push_back(
+        {.node = std::move(node), .offset = static_cast<std::size_t>(std::max(0, mark.pos))});
   }
 
   void close() {
@@ -285,6 +341,7 @@ class TreeBuilder : public YAML::EventHandler {
   int events_ = 0;
   int last_indentation_ = 0;
   int last_tab_ = 0;
+  char bracket_at_ = '\0';
 };
 
 /// Whether the text can be given to the parser; otherwise adds a finding.
@@ -339,8 +396,7 @@ YamlNode read_yaml(std::size_t source, Diagnostics& findings) {
     return refused;
   } catch (const YAML::Exception& error) {
     // A tab as indentation leads the parser astray in several ways, none of which names the tab.
-    if (!builder.finds_tab(error.mark))
-      findings.error(builder.place(error.mark), "can't be read as YAML: " + error.msg);
+    if (!builder.finds_tab(error.mark)) builder.refuse(error);
     return refused;
   }
   YamlNode root = builder.take_root();
