@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/open_beneath.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -19,7 +20,9 @@ fs::path join(const fs::path& folder, const std::string& name) {
   return folder == "." ? fs::path(name) : folder / name;
 }
 
-std::string shown(const fs::path& path) { return one_line(path.string(), kLongestName); }
+std::string shown(const fs::path& path) {
+  return one_line(git_quoted_for_reading(path.native()), kLongestName);
+}
 
 std::string did_you_mean(const fs::path& path) { return "; did you mean " + shown(path) + "?"; }
 
@@ -92,15 +95,20 @@ fs::path workspace_path(const std::string& written, const fs::path& workspace,
                         const fs::path& folder) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::any_of(written.begin(), written.end(), is_control))
-    throw ToolError("The path contains control characters: " + one_line(written));
-  const fs::path path(written.empty() ? "." : written);
+    throw ToolError("The path contains control characters: " + git_quoted_for_reading(written) +
+                    ", if such a file is meant, is written so, with the quotes");
+  const auto unquoted = git_unquoted(written);
+  if (unquoted && unquoted->find('\0') != std::string::npos)
+    throw ToolError("The path contains a NUL: " + written);
+  const fs::path path(unquoted ? *unquoted : written.empty() ? "." : written);
   fs::path inside = path.is_absolute() ? path.lexically_normal().lexically_relative(workspace)
                                        : (folder / path).lexically_normal();
   if (inside.empty() || *inside.begin() == "..")
-    throw LeadsOutside((workspace / folder / path).lexically_normal(),
-                       "Path outside the workspace " + workspace.string() + ": " + written +
-                           ". File tools and workdir are limited to the workspace; only commands "
-                           "can access /tmp and HOME (cat the file, or copy it into the workspace)");
+    throw LeadsOutside(
+        (workspace / folder / path).lexically_normal(),
+        "Path outside the workspace " + workspace.string() + ": " + written +
+            ". File tools and workdir are limited to the workspace; only commands "
+            "can access /tmp and HOME (cat the file, or copy it into the workspace)");
   if (!inside.has_filename()) inside = inside.parent_path();
   return inside.empty() ? fs::path(".") : inside;
 }

@@ -10,6 +10,7 @@ namespace sortie {
 
 /// The path of a tool call, relative to the workspace and without "." and ".."; "." is the
 /// workspace itself. Links are not resolved.
+/// @param written    may be in quotes, as git_quoted_for_reading() shows an odd name
 /// @param workspace  absolute
 /// @param folder     where relative paths start, relative to the workspace
 /// @throws ToolError  if the path is outside the workspace

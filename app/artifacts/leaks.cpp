@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/artifacts/diff_sides.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -10,29 +11,14 @@ namespace {
 
 constexpr std::string_view kMarker = "[REDACTED:";
 
-/// A name as git quotes it where it is not plain ASCII: C's escapes, octal for bytes. Up to its
-/// closing quote.
-std::string unquoted(std::string_view text) {
-  std::string name;
-  for (std::size_t i = 0; i < text.size() && text[i] != '"'; ++i) {
-    if (text[i] != '\\' || i + 1 >= text.size()) {
-      name += text[i];
-      continue;
-    }
-    const char escape = text[++i];
-    constexpr std::string_view kLetters = "abtnvfr";
-    const std::size_t letter = kLetters.find(escape);
-    if (letter != std::string_view::npos) {
-      name += static_cast<char>('\a' + static_cast<int>(letter));
-    } else if (escape >= '0' && escape <= '3' && i + 2 < text.size()) {
-      name +=
-          static_cast<char>((escape - '0') << 6 | (text[i + 1] - '0') << 3 | (text[i + 2] - '0'));
-      i += 2;
-    } else {
-      name += escape;
-    }
-  }
-  return name;
+/// A name as git quotes it where it is not plain ASCII. Up to its closing quote.
+std::string unquoted(std::string_view quoted) {
+  return take_git_quoted(quoted).value_or(std::string(quoted));
+}
+
+/// "b/name" as "name".
+std::string without_letter(const std::string& name) {
+  return name.substr(std::min<std::size_t>(2, name.size()));
 }
 
 /// Reads a diff line by line and judges each file's part of it at its end.
@@ -72,7 +58,7 @@ class DiffReader {
     else if (text.starts_with("--- a/") && path_.empty())
       path_ = text.substr(6);
     else if (text.starts_with("+++ \"b/"))
-      path_ = unquoted(text.substr(7));
+      path_ = without_letter(unquoted(text.substr(4)));
     else if (text.starts_with("diff --git "))
       path_of_header(text);
     is_binary_ = text == "GIT binary patch";
@@ -95,7 +81,7 @@ class DiffReader {
   /// "diff --git a/X b/X": the only place that names a file whose content is binary.
   void path_of_header(std::string_view text) {
     if (text.ends_with('"')) {
-      path_ = unquoted(text.substr(text.find(" \"b/") + 4));
+      path_ = without_letter(unquoted(text.substr(text.find(" \"b/") + 1)));
       return;
     }
     const std::string_view names = text.substr(std::string_view("diff --git a/").size());

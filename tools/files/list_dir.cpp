@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 #include "tools/workspace_path.h"
 
@@ -57,7 +58,8 @@ ListDir::ListDir(const Files& files, fs::path workspace, const Clock& clock, Lis
   spec_.name = "list_dir";
   spec_.description =
       "Lists a folder, sorted by name: 'name/' is a folder, 'name -> target' a link, 'name|' a "
-      "special file. Names that begin with a dot and git-ignored files are listed too.";
+      "special file. Names that begin with a dot and git-ignored files are listed too. "
+      "Odd names are in double quotes with C's escapes, as git writes them; tools take them so.";
   spec_.parameters = parse_json(R"({
     "type": "object",
     "properties": {
@@ -78,12 +80,12 @@ std::vector<Action> ListDir::actions(const Json& arguments) const {
 }
 
 std::string ListDir::line_of(const fs::path& path, FileStatus::Kind kind) const {
-  std::string line = one_line(path.string(), 4096);
-  if (kind == FileStatus::Kind::folder) line += '/';
+  const bool is_folder = kind == FileStatus::Kind::folder;
+  std::string line = git_quoted_for_reading(path.native() + (is_folder ? "/" : ""));
   if (kind == FileStatus::Kind::other) line += '|';
   if (kind == FileStatus::Kind::symlink) {
     try {
-      line += " -> " + one_line(files_.read_link(path), 4096);
+      line += " -> " + git_quoted_for_reading(files_.read_link(path));
     } catch (const ToolError&) {  // removed or replaced since its folder was read
       line += " ->";
     }

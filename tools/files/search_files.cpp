@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/files/open_beneath.h"
+#include "core/text/git_quote.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/files/text_encoding.h"
@@ -27,7 +28,7 @@ constexpr std::size_t kMaxGlobs = 64;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMaxNamed = 5;  ///< unsearched files that the note names
 
-std::string shown_path(std::string_view path) { return one_line(path, 4096); }
+std::string shown_path(std::string_view path) { return git_quoted_for_reading(path); }
 
 /// "a{b,c}d" as "abd" and "acd": gitignore(5) has no braces, models write them.
 void expand_braces(const std::string& glob, std::vector<std::string>& globs) {

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/images/image_file.h"
 #include "core/text/base64.h"
+#include "core/text/git_quote.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 #include "tools/workspace_path.h"
@@ -43,7 +44,7 @@ std::vector<Action> ViewImage::actions(const Json& arguments) const {
 
 ToolResult ViewImage::run(const Json& arguments, std::stop_token stop) {
   const auto path = workspace_path(arguments.string_at("path"), workspace_);
-  const std::string name = one_line(path.string(), 400);
+  const std::string name = one_line(git_quoted_for_reading(path.native()), 400);
   const auto content = files_.read(path, kMaxImageBytes);
   if (!content) throw ToolError(missing_path(files_, path, hidden_));
   // Reading from a slow disk may take long; after a stop nobody would see the image.

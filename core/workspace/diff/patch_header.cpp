@@ -58,31 +58,9 @@ bool take(std::string_view& text, std::string_view prefix, std::string_view& res
 
 /// Takes one quoted name off the front.
 std::string unquote(std::string_view& text) {
-  const std::string_view whole = text;
-  std::string name;
-  std::size_t i = 1;
-  for (; i < text.size() && text[i] != '"'; ++i) {
-    if (text[i] != '\\') {
-      name += text[i];
-      continue;
-    }
-    if (++i >= text.size()) bad_line(whole);
-    const auto letter = kLetters.find(text[i]);
-    if (letter != std::string_view::npos) {
-      name += kEscaped[letter];
-      continue;
-    }
-    unsigned byte = 0;
-    for (int digit = 0; digit < 3; ++digit, ++i) {
-      if (i >= text.size() || text[i] < '0' || text[i] > '7') bad_line(whole);
-      byte = byte * 8 + static_cast<unsigned>(text[i] - '0');
-    }
-    --i;
-    name += static_cast<char>(byte);
-  }
-  if (i >= text.size()) bad_line(whole);
-  text.remove_prefix(i + 1);
-  return name;
+  auto name = take_git_quoted(text);
+  if (!name) bad_line(text);
+  return std::move(*name);
 }
 
 std::string read_name(std::string_view text) {

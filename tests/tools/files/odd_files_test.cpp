@@ -11,8 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/files/open_beneath.h"
+#include "core/text/text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/temporary_folder.h"
+#include "tools/files/list_dir.h"
 #include "tools/files/read_file.h"
 #include "tools/files/search_files.h"
 
@@ -166,6 +168,37 @@ BOOST_FIXTURE_TEST_CASE(what_is_no_regular_file_is_named_at_once, Folder) {
   Readers devices("/dev");
   BOOST_TEST(has(devices.read("zero"), "is not a regular file"), devices.read("zero"));
   BOOST_TEST(has(devices.search("x", "zero"), "not a file or folder"));
+}
+
+BOOST_FIXTURE_TEST_CASE(an_odd_name_is_read_by_the_name_that_is_shown, Folder) {
+  const std::vector<std::string> names = {"new\nline",
+                                          "\x1b[31mred",
+                                          "quo\"te",
+                                          "back\\slash",
+                                          "bytes \xff\xc3",
+                                          "a\xe2\x80\xaetxt.exe",
+                                          "gr\xc3\xbc\xc3\x9f",
+                                          "\"in quotes\"",
+                                          "a blank",
+                                          "\r"};
+  for (const std::string& name : names) write("in\n/" + name, "needle of " + name.substr(0, 1));
+  ListDir lists(readers.files, readers.root, readers.clock, {});
+
+  const std::string listed = Readers::result(lists, Json::object({{"depth", 2}}));
+  const std::string found = readers.search("needle");
+
+  const auto listed_lines = split_lines(listed);
+  BOOST_REQUIRE(listed_lines.size() == names.size() + 1);
+  BOOST_TEST(listed_lines[0] == "\"in\\n/\"");
+  for (const auto line : listed_lines) {
+    BOOST_TEST(one_line(line, line.size()) == line);
+    if (line == listed_lines[0]) continue;
+    BOOST_TEST(readers.read(std::string(line)).find("needle of ") != std::string::npos, line);
+    BOOST_TEST(found.find(std::string(line) + "\n1:needle") != std::string::npos, found);
+  }
+  const std::string below =
+      Readers::result(lists, Json::object({{"path", std::string(listed_lines[0])}}));
+  BOOST_TEST(split_lines(below).size() == names.size(), below);
 }
 
 BOOST_AUTO_TEST_CASE(files_of_proc_are_read_though_they_have_no_size) {
