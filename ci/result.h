@@ -10,6 +10,7 @@
 
 #include "ci/tally.h"
 #include "ci/verification.h"
+#include "core/base/error.h"
 #include "core/base/exit_code.h"
 #include "core/json/json.h"
 #include "core/secrets/redact.h"
@@ -22,6 +23,7 @@ struct RunResult {
   ExitCode code = ExitCode::success;
   bool nothing_to_do = false;  ///< a success with the status "nothing-to-do"
   std::string reason;          ///< one sentence: the cause
+  Cause cause = Cause::other;  ///< of a failure of the environment
   std::string next;            ///< what to do about it
   std::optional<std::chrono::milliseconds> retry_after{};
   /// Whether the same command may succeed later; nothing: as its exit code says.

@@ -180,7 +180,8 @@ void write_into(const std::string& path, std::string_view content, const std::st
     number = opened ? write_within(opened.get(), content, limits, stop) : errno;
   }
   if (number != 0)
-    throw Error(path_text(path) + ": " + write_problem(number, limits), ExitCode::environment);
+    throw Error(path_text(path) + ": " + write_problem(number, limits), ExitCode::environment,
+                cause_of(number));
 }
 
 void write_output(const Output& output, std::string_view content, const std::stop_token& stop) {
@@ -192,7 +193,7 @@ void write_output(const Output& output, std::string_view content, const std::sto
     if (target.kind == Target::Kind::written_into) return write_into(output.path, content, stop);
     write_file(output.path, content, new_file_mode());
   } catch (const Error& error) {
-    throw Error(output.flag + " " + error.what(), ExitCode::environment);
+    throw Error(output.flag + " " + error.what(), ExitCode::environment, error.cause());
   }
 }
 

@@ -137,7 +137,7 @@ std::string next_after(const Error& error, bool many) {
     case ExitCode::busy:
       return "; next: wait for its end, or name another folder";
     case ExitCode::environment:
-      return "; next: " + after_environment(error.what());
+      return "; next: " + after_environment(error.cause());
     case ExitCode::auth:
       return "; next: 'sortie doctor' shows which key would be used";
     default:

@@ -1,7 +1,9 @@
 #include "app/commands/manual.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/base/exit_code.h"
 #include "core/text/text.h"
@@ -58,6 +60,9 @@ constexpr ArtifactRow kArtifacts[] = {
     {"restore.tar", "Such a file, while a tree is made from it."},
 };
 
+/// The group of options that every command has (CLI11's default).
+constexpr const char* kCommonOptions = "Options";
+
 /// Text as roff reads it literally (man(7)).
 std::string roff(const std::string& text) {
   std::string escaped;
@@ -79,10 +84,21 @@ void add_entry(const std::string& term, const std::string& meaning, std::string&
   page += ".TP\n.B " + roff(term) + "\n" + roff(meaning) + "\n";
 }
 
+/// Under headings where they are grouped; those that every command has come last.
 void add_options(const CLI::App& app, std::string& page) {
+  std::vector<std::string> groups;
   for (const auto* option : app.get_options())
-    if (!option->get_group().empty())
-      add_entry(option->get_name(true, true), option->get_description(), page);
+    if (const auto& group = option->get_group();
+        !group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end())
+      groups.push_back(group);
+  std::stable_partition(groups.begin(), groups.end(),
+                        [](const std::string& group) { return group != kCommonOptions; });
+  for (const std::string& group : groups) {
+    if (groups.size() > 1) page += ".PP\n.I " + roff(group) + "\n";
+    for (const auto* option : app.get_options())
+      if (option->get_group() == group)
+        add_entry(option->get_name(true, true), option->get_description(), page);
+  }
 }
 
 void add_command_section(const CLI::App& app, const std::string& name, std::string& page) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "core/base/patient_io.h"
 #include "core/record/events.h"
 #include "core/record/transcript_reader.h"
+#include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/engine/explain.h"
 #include "policies/environment/command_path.h"
@@ -26,6 +28,7 @@
 #include "policies/file/policy_warnings.h"
 #include "policies/file/rule_examples.h"
 #include "policies/review/learn.h"
+#include "policies/review/rule_line.h"
 #include "policies/rules/policy.h"
 
 namespace sortie {
@@ -112,7 +115,7 @@ class Batch {
     if (answers_.empty()) return true;
     if (const int number = write_within(STDOUT_FILENO, answers_); number != 0) {
       if (number == EPIPE) return false;
-      throw Error("stdout: " + write_problem(number), ExitCode::environment);
+      throw stdout_error(number);
     }
     answers_.clear();
     return true;
@@ -195,14 +198,28 @@ bool looks_like_a_line(const std::vector<std::string>& argv) {
   return argv.size() == 1 && argv[0].find_first_of(" \t\n|;&<>") != std::string::npos;
 }
 
+/// "  to allow it: into policy.yaml: commands: [{allow: [make]}]"; "" if no line could.
+std::string allowing_text(const std::string& name, const Policy& policy, const Json& lines) {
+  if (!lines.is_object()) return "";
+  std::string yaml = rule_lines_yaml(lines);
+  std::replace(yaml.begin(), yaml.end(), '\n', ';');
+  const std::string place = policy.file.empty()
+                                ? "a policy file with 'version: 1' and 'extends: " + name + "'"
+                                : one_line(name, 200);
+  return "  to allow it: put into " + place + ": " + one_line(yaml, 600) + "\n";
+}
+
 /// Exit codes: 0 allow, 3 deny or forbid.
-ExitCode check_one(const Policy& policy, const std::vector<std::string>& argv) {
+ExitCode check_one(const std::string& name, const Policy& policy,
+                   const std::vector<std::string>& argv) {
   const CommandCheck check(policy, policy.approval, std::filesystem::current_path());
   const Decision decision = check.decide(argv);
   const bool allowed = decision.effect == Effect::allow;
   std::string text = decision_text(decision);
   if (!allowed && looks_like_a_line(argv))
     text += "  hint: this is a command of one word; for a shell line: -- bash -c '…'\n";
+  else if (decision.effect == Effect::deny && decision.unmatched)
+    text += allowing_text(name, policy, lines_that_allow({check.command(argv)}, check.engine()));
   print_out(text);
   return allowed ? ExitCode::success : ExitCode::denied;
 }
@@ -212,7 +229,7 @@ ExitCode run_check(const CheckOptions& options) {
   if (options.batch && !options.command.empty())
     throw InputError("--batch reads its commands from stdin; leave out the one after --");
   if (options.batch) return check_batch(policy);
-  if (!options.command.empty()) return check_one(policy, options.command);
+  if (!options.command.empty()) return check_one(options.policy, policy, options.command);
   return check_policy(options.policy, policy);
 }
 

@@ -56,17 +56,23 @@ CLI::Validator whole_number(std::int64_t most) {
       "");
 }
 
-void add_inputs(CLI::App& app, RunOptions& options) {
+/// The heading of the options that are added from here on, in the help and in the man page.
+void begin_group(CLI::App& app, const char* name) { app.option_defaults()->group(name); }
+
+void add_policy_options(CLI::App& app, RunOptions& options) {
+  begin_group(app, "Policy");
   app.add_option(
       "--policy", options.policy,
       "policy file or preset (strict, review, foreign, auto …); default: the task's, else strict");
   app.add_option("--approval", options.approval,
                  names_for_help<Approval>() +
                      "; looser than the policy's only if the policy says approval_override");
-  app.add_option("-C,--cd", options.workspace, "workspace; default: the task's, else this folder");
+  app.add_option("--isolation", options.isolation,
+                 names_for_help<Isolation>() + ", instead of the task's");
 }
 
 void add_outputs(CLI::App& app, RunOptions& options) {
+  begin_group(app, "Output");
   app.add_option("--out", options.out, "output folder")->capture_default_str();
   app.add_option(
       "--diff", options.diff,
@@ -81,13 +87,16 @@ void add_outputs(CLI::App& app, RunOptions& options) {
   app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
 }
 
-void add_variables(CLI::App& app, RunOptions& options) {
+void add_inputs(CLI::App& app, RunOptions& options) {
+  begin_group(app, "Input");
+  app.add_option("-C,--cd", options.workspace, "workspace; default: the task's, else this folder");
   add_repeatable(app, "--var", options.variables,
                  "template variable NAME=VALUE, or NAME@FILE for a file's content");
   add_repeatable(app, "--var-file", options.variable_files, "file of NAME=VALUE lines");
 }
 
 void add_model(CLI::App& app, RunOptions& options) {
+  begin_group(app, "Model");
   app.add_option("-m,--model", options.model, "model, instead of the task's");
   std::string names;
   for (const ProviderInfo& provider : providers())
@@ -100,13 +109,16 @@ void add_model(CLI::App& app, RunOptions& options) {
   app.add_option(
       "--auth-file", options.auth_file,
       "sign in with ChatGPT, with this auth.json of the codex CLI; it is kept refreshed");
+}
+
+void add_debugging(CLI::App& app, RunOptions& options) {
+  begin_group(app, "Debugging");
   app.add_option("--replay", options.replay, "take the model's responses from a recording");
   app.add_option("--record", options.record, "write the model's responses to a recording");
 }
 
 void add_limits(CLI::App& app, RunOptions& options) {
-  app.add_option("--isolation", options.isolation,
-                 names_for_help<Isolation>() + ", instead of the task's");
+  begin_group(app, "Limits");
   app.add_option("--max-turns", options.max_turns, "maximum number of requests to the model")
       ->check(whole_number(kMostTurns));
   app.add_option("--max-tokens", options.max_tokens,
@@ -132,10 +144,11 @@ void add_run(CommandTable& table) {
                   [options, &table] { return run_task(*options, table.style); });
   app.add_option("TASK", options->task, "task file, or - for stdin")->required();
   add_inputs(app, *options);
-  add_outputs(app, *options);
-  add_variables(app, *options);
+  add_policy_options(app, *options);
   add_model(app, *options);
+  add_outputs(app, *options);
   add_limits(app, *options);
+  begin_group(app, "Running it again");
   app.add_flag("--fresh", options->fresh, "discard what an earlier run left in --out");
   app.add_option_function<std::string>(
          "--reuse",
@@ -143,6 +156,7 @@ void add_run(CommandTable& table) {
          "which finished runs of the same inputs are returned instead of run again: " +
              names_for_help<Reuse>() + "; default: success")
       ->check(CLI::IsMember(flag_values<Reuse>()));
+  add_debugging(app, *options);
 }
 
 }  // namespace sortie

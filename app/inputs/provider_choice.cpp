@@ -79,17 +79,25 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
     const ProviderInfo& provider = provider_named(model.provider);
     AddressSources sources = addresses_of_environment(provider);
     sources.task = model.base_url;
-    if (provider.key_variable.empty())
-      sources.may_be_plain = [gate = TaskGate(inputs.policy, {})](const Url& url) {
+    const Policy& policy = inputs.policy;
+    if (provider.key_variable.empty()) {
+      sources.may_be_plain = [gate = TaskGate(policy, {})](const Url& url) {
         return gate.keyless_host(model_host(url)).empty();
       };
-    else
-      sources.may_be_plain = [variable = signs_in(inputs) && &model == &inputs.task.model
-                                             ? std::string(kSignInCredential)
-                                             : key_variable(model, provider),
-                              &bounds = inputs.policy.credentials](const Url& url) {
-        return key_may_go(variable, {.base = url}, bounds);
+      sources.to_allow_plain = [&policy](const Url& url) {
+        return to_allow(policy, "model_hosts", url.authority());
       };
+      return sources;
+    }
+    const std::string variable = signs_in(inputs) && &model == &inputs.task.model
+                                     ? std::string(kSignInCredential)
+                                     : key_variable(model, provider);
+    sources.may_be_plain = [variable, &policy](const Url& url) {
+      return key_may_go(variable, {.base = url}, policy.credentials);
+    };
+    sources.to_allow_plain = [variable, &policy](const Url& url) {
+      return to_allow_key(policy, variable, "http://" + url.authority());
+    };
     return sources;
   };
   AddressSources sources = sources_of(first);

@@ -83,13 +83,12 @@ void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
   const Engine engine(inputs.policy, inputs.approval, inputs.workspace, {}, {});
   for (const TaskFunction& function : inputs.task.functions) {
     if (!enables_tool(inputs.task.tools, function.name)) continue;
-    if (engine.shows_tool(function.name))
-      warn_of_function_program(inputs, function, lines);
-    else
+    if (!engine.shows_tool(function.name))
       lines.push_back(function.place + ": the policy does not allow the function '" +
                       function.name +
                       "', so the model is not shown it; add to the policy's tools: " + "{allow: [" +
                       function.name + "]}");
+    warn_of_function_program(inputs, function, lines);
   }
   for (const TaskMcpServer& server : inputs.task.mcp)
     if (!allows_any_of(inputs.policy, inputs.approval, server.name))

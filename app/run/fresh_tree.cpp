@@ -242,7 +242,7 @@ void FreshTree::copy_kept(const std::string& path) {
     const Fd from = open_beneath(parts_.view.root(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (from) copy_tree(at_descriptor(from), at_descriptor(to) / name, {});
   } catch (const ToolError& error) {
-    throw Error(std::string("verify.keep: ") + error.what(), ExitCode::environment);
+    throw Error(std::string("verify.keep: ") + error.what(), ExitCode::environment, error.cause());
   }
 }
 

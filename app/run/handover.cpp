@@ -96,16 +96,15 @@ void Handover::print_message() {
   }
 }
 
-/// A reader that has gone is only reported; a full disk is an error, since requested data is lost.
+/// A reader that has gone is an error, too: nobody has what was asked for.
 void Handover::print(std::string_view text) {
   const int number = write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
   if (number == 0) return;
-  const std::string problem = "stdout: " + write_problem(number);
   if (number == ECANCELED)
-    throw Error(problem, parts_.signals->received() == SIGINT ? ExitCode::interrupted
-                                                              : ExitCode::terminated);
-  if (number != EPIPE) throw Error(problem, ExitCode::environment);
-  parts_.record.write_error("sortie: " + problem);
+    throw Error("stdout: " + write_problem(number), parts_.signals->received() == SIGINT
+                                                        ? ExitCode::interrupted
+                                                        : ExitCode::terminated);
+  throw stdout_error(number);
 }
 
 }  // namespace sortie

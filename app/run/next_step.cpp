@@ -218,7 +218,7 @@ std::string next_step(const EndFacts& facts) {
     case ExitCode::auth:
       return after_auth(facts);
     case ExitCode::environment:
-      return after_environment(facts.result.reason) +
+      return after_environment(facts.result.cause) +
              (!facts.result.artifacts.contains("partial.diff")
                   ? ""
                   : "; " + in_out(facts, "partial.diff") + " has the work");

@@ -391,6 +391,7 @@ void Run::take_failure(const std::exception& error) {
   const Error failure = failure_of(error);
   result_.code = failure.code();
   result_.reason = failure.what();
+  result_.cause = failure.cause();
   if (failure.code() == ExitCode::internal) result_.next = kHowToReport;
 }
 
@@ -406,7 +407,9 @@ std::string Run::finish(const std::function<void()>& step) {
       result_.warnings.push_back(problem);
       return problem;
     }
-    result_.code = failure_of(error).code();
+    const Error failure = failure_of(error);
+    result_.code = failure.code();
+    result_.cause = failure.cause();
     // An error of the file system this late is not one of usage.
     if (result_.code == ExitCode::usage) result_.code = ExitCode::environment;
     result_.reason = problem;

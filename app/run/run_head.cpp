@@ -53,6 +53,13 @@ std::string sandbox_text(const RunInputs& inputs, const RunResult& result) {
          ", network " + name_of(inputs.policy.network);
 }
 
+/// "task change"; the file of a task that has no name but that of its file, task.yaml.
+std::string task_text(const RunInputs& inputs, const RunOptions& options) {
+  const std::string& name = inputs.task.name;
+  if (!name.empty() && name != "task") return "task " + shown(name);
+  return options.task == "-" ? "task from stdin" : shown(options.task);
+}
+
 }  // namespace
 
 std::string short_path(const std::filesystem::path& path) {
@@ -70,9 +77,8 @@ std::string policy_name(const RunInputs& inputs, const RunOptions& options) {
 
 std::vector<std::string> head_lines(const LogStyle& style, const RunInputs& inputs,
                                     const RunOptions& options, const RunResult& result) {
-  const std::string task = inputs.task.name.empty() ? shown(options.task) : shown(inputs.task.name);
   const std::string lines[] = {std::string("sortie ") + SORTIE_VERSION + ": " +
-                                   model_text(inputs, options) + "; task " + task,
+                                   model_text(inputs, options) + "; " + task_text(inputs, options),
                                "policy " + shown(policy_name(inputs, options)) + ", " +
                                    result.approval + "; " + sandbox_text(inputs, result) +
                                    "; budget " + budget_text(inputs)};

@@ -62,16 +62,19 @@ void check_file_size() {
 
 }  // namespace
 
-std::string after_environment(std::string_view reason) {
-  const auto tells_of = [reason](int code) {
-    return reason.find(std::generic_category().message(code)) != std::string_view::npos;
-  };
-  if (reason.starts_with("tools.mcp."))
-    return "correct what it says of the server, or give it required: false to run without it";
-  if (reason.starts_with("stdout:") && tells_of(EBADF))
-    return "open stdout: a file, a pipe or /dev/null";
-  if (tells_of(ENOSPC) || tells_of(EDQUOT))
-    return "make room there, or name another place, and run the same command again";
+std::string after_environment(Cause cause) {
+  switch (cause) {
+    case Cause::mcp_server:
+      return "correct what it says of the server, or give it required: false to run without it";
+    case Cause::closed:
+      return "open stdout: a file, a pipe or /dev/null";
+    case Cause::reader_gone:
+      return "give stdout a reader that takes all of it, or a file";
+    case Cause::no_room:
+      return "make room there, or name another place, and run the same command again";
+    case Cause::other:
+      break;
+  }
   return "'sortie doctor' says what this machine can do";
 }
 
@@ -79,7 +82,10 @@ Error failure_of(const std::exception& error) {
   if (const auto* known = dynamic_cast<const Error*>(&error)) {
     if (known->code() != ExitCode::internal) return *known;
   } else if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return Error(without_head(system->what()) + remedy_of(system->code()), ExitCode::environment);
+    const bool of_system = system->code().category() == std::generic_category() ||
+                           system->code().category() == std::system_category();
+    return Error(without_head(system->what()) + remedy_of(system->code()), ExitCode::environment,
+                 of_system ? cause_of(system->code().value()) : Cause::other);
   } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return Error("the machine has no memory left for sortie", ExitCode::environment);
   }

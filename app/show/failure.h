@@ -13,8 +13,8 @@ inline constexpr const char* kHowToReport =
     "please report it, with the output of 'sortie doctor --json' and, of a run, the transcript; "
     "check them for anything confidential first";
 
-/// What to do about an error of the environment, by its message.
-std::string after_environment(std::string_view reason);
+/// What to do about an error of the environment.
+std::string after_environment(Cause cause);
 
 /// Turns an uncaught exception into an Error: an Error stays as it is; a lack of resources (threads,
 /// memory, a deleted folder) is an error of the environment, with its cause; anything else is a bug.

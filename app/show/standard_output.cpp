@@ -16,13 +16,26 @@ void print_out(std::string_view text) {
 }
 
 void print_document(std::string_view text) {
-  print_bytes(CiCommandFilter::json(text, ci_systems()));
+  print_data(CiCommandFilter::json(text, ci_systems()));
 }
 
 void print_bytes(std::string_view bytes, const std::stop_token& stop) {
   const int number = write_within(STDOUT_FILENO, bytes, {}, stop);
-  if (number == 0 || number == EPIPE) return;
-  throw Error("stdout: " + write_problem(number), ExitCode::environment);
+  if (number != 0 && number != EPIPE) throw stdout_error(number);
+}
+
+void print_data(std::string_view bytes, const std::stop_token& stop) {
+  if (const int number = write_within(STDOUT_FILENO, bytes, {}, stop); number != 0)
+    throw stdout_error(number);
+}
+
+Error stdout_error(int number) {
+  const Cause cause = number == EPIPE   ? Cause::reader_gone
+                      : number == EBADF ? Cause::closed
+                                        : cause_of(number);
+  return Error("stdout: " + (number == EPIPE ? std::string("its reader has gone before it had all")
+                                             : write_problem(number)),
+               ExitCode::environment, cause);
 }
 
 std::size_t error_columns() {

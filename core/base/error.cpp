@@ -5,6 +5,10 @@
 
 namespace sortie {
 
+Cause cause_of(int number) noexcept {
+  return number == ENOSPC || number == EDQUOT ? Cause::no_room : Cause::other;
+}
+
 std::string errno_text(int number) { return std::generic_category().message(number); }
 
 Error path_error(const std::string& what, int number) {
@@ -13,7 +17,7 @@ Error path_error(const std::string& what, int number) {
                              number == EROFS || number == ENAMETOOLONG || number == ELOOP ||
                              number == EINVAL || number == EILSEQ;
   return Error(what + ": " + errno_text(number),
-               named_wrongly ? ExitCode::usage : ExitCode::environment);
+               named_wrongly ? ExitCode::usage : ExitCode::environment, cause_of(number));
 }
 
 Error system_error(const std::string& step, ExitCode code) {
@@ -21,7 +25,7 @@ Error system_error(const std::string& step, ExitCode code) {
   // A call that the machine refuses is its environment; only an invalid call is a bug.
   const bool invalid = number == EINVAL || number == EBADF || number == EFAULT || number == ENOSYS;
   if (code == ExitCode::internal && !invalid) code = ExitCode::environment;
-  return Error(step + ": " + errno_text(number), code);
+  return Error(step + ": " + errno_text(number), code, cause_of(number));
 }
 
 }  // namespace sortie

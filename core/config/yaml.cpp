@@ -114,8 +114,7 @@ class TreeBuilder : public YAML::EventHandler {
                             error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW;
     // On the bracket's own line, what the parser stumbles over says more.
     const bool unclosed =
-        bracket != nullptr && (error.msg == YAML::ErrorMsg::FLOW_END ||
-                               (misses_end && (at_end || noticed.line > bracket->line)));
+        bracket != nullptr && misses_end && (at_end || noticed.line > bracket->line);
     if (unclosed) {
       const char opening = bracket_at_;
       findings_.add({.place = *bracket,
@@ -127,6 +126,11 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     Finding finding{.place = noticed, .message = "can't be read as YAML: " + error.msg};
+    if (error.msg == YAML::ErrorMsg::FLOW_END && !at_end) {
+      const char closing = text_[static_cast<std::size_t>(error.mark.pos)];
+      finding.message = std::string("'") + closing + "' closes nothing here: the last bracket " +
+                        "that is open, if any, is no '" + (closing == ']' ? '[' : '{') + "'";
+    }
     if (bracket != nullptr && bracket->line != noticed.line)
       finding.notes.push_back(
           {.place = *bracket,

@@ -45,7 +45,7 @@ void fail_errno(const std::filesystem::path& path, int number) {
     case ENAMETOOLONG:
       fail(path, "the name is too long");
     default:
-      fail(path, errno_text(number));
+      throw ToolError(path_text(path) + ": " + errno_text(number), cause_of(number));
   }
 }
 

@@ -204,7 +204,7 @@ void Recording::add(const RecordedStream& stream) {
   line += '\n';
   if (const int number = write_within(file_.get(), line); number != 0)
     throw Error("cannot write the recording " + path_.string() + ": " + write_problem(number),
-                ExitCode::environment);
+                ExitCode::environment, cause_of(number));
 }
 
 std::optional<std::string> response_stream(std::string_view wire, const Json& response) {

@@ -82,13 +82,6 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
   return std::string(provider.default_base);
 }
 
-/// The line of a policy that lets requests go to a host without TLS.
-std::string bound_of_plain_http(const ProviderInfo& provider, const Url& base) {
-  if (provider.key_variable.empty()) return "bounds: {model_hosts: ['" + base.authority() + "']}";
-  return "bounds: {credentials: {" + std::string(provider.key_variable) + ": ['http://" +
-         base.authority() + "']}}";
-}
-
 }  // namespace
 
 Url Endpoint::target(std::string_view path) const {
@@ -106,9 +99,8 @@ Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sou
   if (!endpoint.base.secure && !endpoint.base.is_loopback() &&
       !(sources.may_be_plain && sources.may_be_plain(endpoint.base)))
     throw InputError("address '" + endpoint.base.text() +
-                     "': plain http is for loopback hosts only; use https://, or write into the "
-                     "policy: " +
-                     bound_of_plain_http(provider, endpoint.base));
+                     "': plain http is for loopback hosts only; use https://" +
+                     (sources.to_allow_plain ? sources.to_allow_plain(endpoint.base) : ""));
   complete_base(provider, endpoint.query, endpoint.base);
   return endpoint;
 }

@@ -20,6 +20,8 @@ struct AddressSources {
   std::string otherwise{};          ///< replaces the provider's default; "": that default
   /// Whether a host that is not loopback may be used without TLS; empty: none may.
   std::function<bool(const Url&)> may_be_plain{};
+  /// "; to allow it, …": what the policy would have to say; may be empty.
+  std::function<std::string(const Url&)> to_allow_plain{};
 };
 
 /// Where requests go.

@@ -49,12 +49,12 @@ void Anchor::write(std::uint64_t seq, const std::string& digest) {
   const int number = write_within(file_.get(), write_json(line) + "\n");
   if (number != 0)
     throw Error("--anchor " + path_text(target_) + ": " + write_problem(number),
-                ExitCode::environment);
+                ExitCode::environment, cause_of(number));
   struct stat status {};
   if (::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
       ::fdatasync(file_.get()) != 0)
     throw Error("--anchor " + path_text(target_) + ": fdatasync: " + errno_text(errno),
-                ExitCode::environment);
+                ExitCode::environment, cause_of(errno));
 }
 
 }  // namespace sortie

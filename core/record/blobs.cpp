@@ -80,7 +80,7 @@ void copy_to(const std::filesystem::path& path, int source) try {
   }
   copy.commit();
 } catch (const Error& error) {
-  throw Error(error.what(), ExitCode::environment);
+  throw Error(error.what(), ExitCode::environment, error.cause());
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ Json Blobs::put(std::string_view text) {
     try {
       write_file(path, text, new_file_mode());
     } catch (const Error& error) {
-      throw Error(error.what(), ExitCode::environment);
+      throw Error(error.what(), ExitCode::environment, error.cause());
     }
     bytes_ += text.size();
   }

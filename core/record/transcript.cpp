@@ -73,7 +73,7 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
 }
 
 void Transcript::on(const Record& record) {
-  if (!failure_.empty()) throw Error(failure_, ExitCode::environment);
+  if (!failure_.empty()) throw Error(failure_, ExitCode::environment, failed_by_);
   if (record.whole) return on(with_whole_output(record));
   if (fits(record)) return append(record);
   Record shorter = record;
@@ -102,6 +102,7 @@ Record Transcript::with_whole_output(const Record& record) {
       with.data.set("output", std::move(*blob));
   } catch (const Error& error) {
     failure_ = error.what();
+    failed_by_ = error.cause();
     throw;
   }
   return with;
@@ -124,6 +125,7 @@ void Transcript::append(const Record& record) {
       text = line(record, blobs_.shorten(record.data, kMaxDataBytes));
     } catch (const Error& error) {
       failure_ = error.what();
+      failed_by_ = error.cause();
       throw;
     }
   }
@@ -178,12 +180,14 @@ void Transcript::sync() {
 }
 
 void Transcript::fail(const std::string& step) {
+  const int number = errno;
   failure_ =
-      "the transcript can't be written: " + step + " " + path_.string() + ": " + errno_text(errno);
+      "the transcript can't be written: " + step + " " + path_.string() + ": " + errno_text(number);
+  failed_by_ = cause_of(number);
   // Readers recognise half a record, but removing it is better.
   if (::ftruncate(file_.get(), static_cast<off_t>(file_bytes_)) != 0)
     failure_ += " (its last line is torn)";
-  throw Error(failure_, ExitCode::environment);
+  throw Error(failure_, ExitCode::environment, failed_by_);
 }
 
 void EventFanout::on(const RunEvent& event) {

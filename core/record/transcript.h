@@ -83,6 +83,7 @@ class Transcript {
   bool synced_ = true;
   bool limit_told_ = false;
   std::string failure_;  ///< the failed write, if any
+  Cause failed_by_ = Cause::other;
 };
 
 /// Records each event, redacted, then passes it to the sinks in order, redacted in the same way: it

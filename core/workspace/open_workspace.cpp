@@ -86,7 +86,8 @@ std::unique_ptr<Workspace> open_best(const WorkspaceOptions& options) {
     try {
       return way.open(options, reasons);
     } catch (const Error& error) {
-      throw Error("no isolation works here: " + before + name + ": " + error.what(), error.code());
+      throw Error("no isolation works here: " + before + name + ": " + error.what(), error.code(),
+                  error.cause());
     }
   }
   throw Error("no isolation works here: " + reasons, ExitCode::environment);

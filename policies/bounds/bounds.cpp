@@ -139,10 +139,8 @@ class Check {
         : known         ? "model.base_url"
                         : "model.api_key_env",
         key.variable + " may not go to " + key.host, "bounds.credentials",
-        known
-            ? key.variable + ": " + entries_text(hosts->second) + advice
-            : "without " + key.variable + "; to allow it, the policy says bounds: {credentials: {" +
-                  key.variable + ": ['" + key.host + "']}}");
+        known ? key.variable + ": " + entries_text(hosts->second) + advice
+              : "without " + key.variable + to_allow_key(policy_, key.variable, key.host));
   }
 
   void check_variable(const std::string& name, const std::string& variable) {

@@ -39,9 +39,19 @@ const std::string* first_match(const std::vector<std::string>& globs, const std:
   return nullptr;
 }
 
-/// The line of a policy that lets a task ask for this.
-std::string allowing_line(const std::string& bound, const std::string& entry) {
-  return "; to allow it, the policy says bounds: {" + bound + ": ['" + one_line(entry, 200) + "']}";
+/// Where a file sets a key, "policy.yaml:7"; "" if none does, or a preset, which nobody edits: a
+/// policy that extends it adds to its lists.
+std::string own_place(const Policy& policy, const std::string& key) {
+  const auto place = policy.places.find(key);
+  const bool in_file =
+      place != policy.places.end() && place->second.file.find_first_of("./") != std::string::npos;
+  return in_file ? place->second.file + ":" + std::to_string(place->second.line) : "";
+}
+
+std::string to_allow_in_bounds(const Policy& policy, const std::string& lines) {
+  if (const auto place = own_place(policy, "bounds"); !place.empty())
+    return "; to allow it, add " + lines + " to bounds in " + place;
+  return "; to allow it, the policy says bounds: {" + lines + "}";
 }
 
 /// The first words of a program's arguments, as an entry of bounds.mcp names them: up to one that
@@ -80,6 +90,30 @@ std::string policy_place(const Policy& policy, const std::string& key) {
   return place->second.file + ":" + std::to_string(place->second.line) + ": " + key;
 }
 
+std::string to_allow(const Policy& policy, const std::string& bound, const std::string& entry) {
+  const std::string shown = "'" + one_line(entry, 200) + "'";
+  if (const auto place = own_place(policy, "bounds." + bound); !place.empty())
+    return "; to allow it, add " + shown + " to bounds." + bound + " in " + place;
+  std::string entries;
+  // The first list in a file replaces the default, which is empty for the others.
+  if (bound == "vars_env" && policy.places.count("bounds.vars_env") == 0)
+    for (const std::string& usual : policy.vars_env) entries += "'" + usual + "', ";
+  return to_allow_in_bounds(policy, bound + ": [" + entries + shown + "]");
+}
+
+std::string to_allow_key(const Policy& policy, const std::string& variable,
+                         const std::string& host) {
+  const std::string credentials = "bounds.credentials";
+  const std::string key = credentials + "." + variable;
+  const std::string shown = "'" + one_line(host, 200) + "'";
+  if (const auto place = own_place(policy, key); !place.empty())
+    return "; to allow it, add " + shown + " to " + key + " in " + place;
+  const std::string entry = variable + ": [" + shown + "]";
+  if (const auto place = own_place(policy, credentials); !place.empty())
+    return "; to allow it, add " + entry + " to " + credentials + " in " + place;
+  return to_allow_in_bounds(policy, "credentials: {" + entry + "}");
+}
+
 std::string entries_text(const std::vector<std::string>& entries) {
   std::string text = "[";
   for (const auto& entry : entries) text += (text.size() == 1 ? "" : ", ") + one_line(entry, 60);
@@ -102,7 +136,15 @@ std::string TaskGate::file_problem(const fs::path& file, Own own) const {
     const fs::path place = resolved_place(without_tilde(entry));
     named = named || (!place.empty() && is_below(real, place));
   }
-  if (!named && own == Own::counts_not) return "the policy's paths.read does not list it";
+  if (!named && own == Own::counts_not) {
+    const fs::path entry =
+        is_below(real, places_.workspace) ? real.lexically_relative(places_.workspace) : real;
+    const std::string shown = "'" + one_line(entry.string(), 200) + "'";
+    const auto place = own_place(policy_, "paths.read");
+    return "the policy's paths.read does not list it; to allow it, " +
+           (place.empty() ? "the policy says paths: {read: [" + shown + "]}"
+                          : "add " + shown + " to paths.read in " + place);
+  }
   if (!named)
     return "it leads out of the task's folder and of the workspace, and the policy's paths.read "
            "does not have it";
@@ -139,7 +181,7 @@ std::string TaskGate::file_of_workspace(const fs::path& name) const {
 std::string TaskGate::notes(const std::string& name, const std::vector<fs::path>& own) const {
   if (!is_listed(policy_.carry_over, name))
     return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.carry_over") + " is " +
-           entries_text(policy_.carry_over) + ")" + allowing_line("carry_over", name);
+           entries_text(policy_.carry_over) + ")" + to_allow(policy_, "carry_over", name);
   const fs::path file = places_.out.lexically_normal().parent_path() / name;
   const fs::path real = resolved_place(file);
   const PathRules rules(
@@ -196,7 +238,8 @@ std::string TaskGate::keyless_host(const ModelHost& host) const {
   const std::string entry =
       (address ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
   return "gets no key, and so must be on loopback (" + policy_place(policy_, "bounds.model_hosts") +
-         " is " + entries_text(policy_.model_hosts) + ")" + allowing_line("model_hosts", entry) +
+         " is " + entries_text(policy_.model_hosts) + ")" +
+         to_allow(policy_, "model_hosts", entry) +
          ", or name it with --base-url or SORTIE_BASE_URL";
 }
 
@@ -205,14 +248,14 @@ std::string TaskGate::server_address(const std::string& address) const {
   // The missing entry is shown in full: a host without its scheme would name a program.
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
          entries_text(policy_.mcp) + ", without " + one_line(address, 80) + ")" +
-         allowing_line("mcp", address);
+         to_allow(policy_, "mcp", address);
 }
 
 std::string TaskGate::program(const std::vector<std::string>& argv) const {
   if (names_program(policy_.mcp, argv)) return "";
   const std::string entry = entry_of_program(argv);
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp") + " is " +
-         entries_text(policy_.mcp) + ")" + (entry.empty() ? "" : allowing_line("mcp", entry));
+         entries_text(policy_.mcp) + ")" + (entry.empty() ? "" : to_allow(policy_, "mcp", entry));
 }
 
 std::string TaskGate::verification(const std::vector<std::string>& argv, Approval approval) const {
@@ -234,7 +277,7 @@ std::string TaskGate::prompt_variable(const std::string& name) const {
            policy_place(policy_, "bounds.credentials") + " is " + name + ")";
   if (first_match(policy_.vars_env, name, LetterCase::exact) != nullptr) return "";
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.vars_env") + " is " +
-         entries_text(policy_.vars_env) + ")" + allowing_line("vars_env", name);
+         entries_text(policy_.vars_env) + ")" + to_allow(policy_, "vars_env", name);
 }
 
 std::string TaskGate::server_variable(const std::string& name) const {
@@ -242,7 +285,7 @@ std::string TaskGate::server_variable(const std::string& name) const {
     return "could make its program run other code";
   if (is_listed(policy_.mcp_env, name)) return "";
   return "is beyond the policy's bounds (" + policy_place(policy_, "bounds.mcp_env") + " is " +
-         entries_text(policy_.mcp_env) + ")" + allowing_line("mcp_env", name);
+         entries_text(policy_.mcp_env) + ")" + to_allow(policy_, "mcp_env", name);
 }
 
 std::string TaskGate::header(const std::string& name) const {

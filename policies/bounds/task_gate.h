@@ -80,6 +80,14 @@ class TaskGate {
 /// "policy.yaml:7: bounds.models", or "bounds.models (the default)".
 std::string policy_place(const Policy& policy, const std::string& key);
 
+/// "; to allow it, …": how the policy lets a task ask for more, as it is written: a new entry in its
+/// list, a new list in its `bounds`, or `bounds` themselves.
+/// @param bound  a list: "model_hosts"
+std::string to_allow(const Policy& policy, const std::string& bound, const std::string& entry);
+/// The same for a host that a credential may go to.
+std::string to_allow_key(const Policy& policy, const std::string& variable,
+                         const std::string& host);
+
 /// "[a, b]", shortened.
 std::string entries_text(const std::vector<std::string>& entries);
 

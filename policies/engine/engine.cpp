@@ -313,7 +313,11 @@ CommandCheck::CommandCheck(const Policy& policy, Approval approval,
     : workdir_(workdir), engine_(policy, approval, workdir, {}, usual_folders()) {}
 
 Decision CommandCheck::decide(const std::vector<std::string>& argv) const {
-  return engine_.decide(RunCommand{.argv = argv, .workdir = workdir_});
+  return engine_.decide(command(argv));
+}
+
+RunCommand CommandCheck::command(const std::vector<std::string>& argv) const {
+  return {.argv = argv, .workdir = workdir_};
 }
 
 bool CommandCheck::allows_line(std::string_view line) const {

@@ -154,6 +154,9 @@ class CommandCheck {
   /// @param workdir  absolute; taken as the workspace
   CommandCheck(const Policy& policy, Approval approval, const std::filesystem::path& workdir);
   Decision decide(const std::vector<std::string>& argv) const;
+  /// The command as it is decided, and what decides it.
+  RunCommand command(const std::vector<std::string>& argv) const;
+  const Engine& engine() const noexcept { return engine_; }
   /// Whether a line of --batch, a JSON array of strings, is allowed. Any other line is denied.
   bool allows_line(std::string_view line) const;
 

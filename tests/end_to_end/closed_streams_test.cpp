@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
     std::string words;
     int status;       ///< as usual, and where stderr takes nothing
     int unprintable;  ///< where stdout takes nothing
+    int unread = -1;  ///< where its reader has gone; -1: as usual
   };
   const std::string run = "run task.yaml --fresh --out out";
   const std::vector<Row> rows = {
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       {run, 0, 0},  // the message is in --out, too
       {run + " --json", 0, 0},
       {run + " -v", 0, 0},
-      {run + " --diff -", 0, 7},
+      {run + " --diff -", 0, 7, 7},
       {"run bad.yaml", 2, 2},
       {"verify earlier", 0, 7},
       {"verify work", 2, 2},
@@ -87,47 +88,69 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       {"policy check strict -- rm x", 3, 7},
       {"policy check strict --batch < <(echo '[\"ls\"]')", 0, 7},
       {"policy test auto", 0, 7},
-      {"policy learn earlier", 0, 7},
+      {"policy learn earlier", 0, 7, 7},
       {"policy backtest auto earlier", 0, 7},
-      {"task check task.yaml", 0, 7},
+      {"task check task.yaml", 0, 7, 7},
       {"task check bad.yaml", 2, 2},
       {"sandbox --policy auto -- sh -c 'echo hi; echo more >&2'", 0, 7},
       {"sandbox --policy auto -- sh -c 'exit 3'", 3, 3},
       {"apply-patch < patch", 0, 7},
       {"apply-patch < bad.yaml", 1, 1},
-      {"schema task", 0, 7},
+      {"schema task", 0, 7, 7},
       {"doctor", 0, 7},
+      {"doctor --json", 0, 7, 7},
   };
+  enum class Stdout { usual, takes_nothing, has_no_reader };
   const struct {
     std::string redirections;
-    bool unprintable;
+    Stdout stdout_is;
   } streams[] = {
-      {"", false},
-      {"> /dev/full", true},
-      {"2> /dev/full", false},
-      {"> /dev/full 2>&1", true},
-      {">" + gone, false},
-      {"2>" + gone, false},
-      {">" + gone + " 2>&1", false},
-      {">&-", true},
-      {"2>&-", false},
-      {">&- 2>&-", true},
-      {"1< task.yaml", true},
+      {"", Stdout::usual},
+      {"> /dev/full", Stdout::takes_nothing},
+      {"2> /dev/full", Stdout::usual},
+      {"> /dev/full 2>&1", Stdout::takes_nothing},
+      {">" + gone, Stdout::has_no_reader},
+      {"2>" + gone, Stdout::usual},
+      {">" + gone + " 2>&1", Stdout::has_no_reader},
+      {">&-", Stdout::takes_nothing},
+      {"2>&-", Stdout::usual},
+      {">&- 2>&-", Stdout::takes_nothing},
+      {"1< task.yaml", Stdout::takes_nothing},
   };
   for (const auto& row : rows) {
     for (const auto& stream : streams) {
       const ProgramEnd end = place.run(row.words, stream.redirections);
 
-      BOOST_TEST(end.status == (stream.unprintable ? row.unprintable : row.status),
+      const int unread = row.unread < 0 ? row.status : row.unread;
+      const int expected = stream.stdout_is == Stdout::takes_nothing   ? row.unprintable
+                           : stream.stdout_is == Stdout::has_no_reader ? unread
+                                                                       : row.status;
+      BOOST_TEST(end.status == expected,
                  row.words << " " << stream.redirections << ": " << end.errors);
       fs::remove(place.folder().path("new"));
       if (!row.words.starts_with(run)) continue;
-      const bool success = !stream.unprintable || row.unprintable == 0;
+      const bool success = expected == 0;
       BOOST_TEST(fs::exists(place.folder().out() / "changes.diff") == success);
       const VerifyResult verified = verify_run(place.folder().out());
       BOOST_TEST(verified.ok, verified.problem);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_that_nobody_takes_is_no_success_and_is_kept) {
+  const Place place;
+  const Fd unread = unread_pipe();
+
+  const ProgramEnd end =
+      place.run("run task.yaml --fresh --out out --diff -", ">&" + std::to_string(unread.get()));
+
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(end.errors.find("stdout: its reader has gone before it had all; ") != end.errors.npos,
+             end.errors);
+  const Json result = place.folder().result();
+  BOOST_TEST(result.string_at("next").starts_with("give stdout a reader that takes all of it"));
+  BOOST_TEST(place.folder().artifact("partial.diff").find("+b") != std::string::npos);
+  BOOST_TEST(!fs::exists(place.folder().out() / "changes.diff"));
 }
 
 BOOST_AUTO_TEST_CASE(no_file_becomes_a_standard_stream_that_was_closed) {

@@ -79,6 +79,15 @@ BOOST_AUTO_TEST_CASE(a_run_has_a_head_and_a_sum) {
   BOOST_TEST(folder.result().integer_at("removed_lines") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_is_only_called_task_is_named_by_its_file) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("done"), "policy: auto\nexpect: {changes: any}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(holds(end.errors, "; " + folder.task().string() + "\npolicy auto, "), end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(changes_that_git_ignores_are_a_fact_of_the_sum_and_no_warning) {
   const RunFolder folder;
   folder.write("work/.gitignore", "*.o\n");

@@ -59,7 +59,9 @@ BOOST_AUTO_TEST_CASE(check_decides_one_command_and_explains_it) {
       {{"git", "push"}, 3, {"deny: git push", "p.yaml:7: deny: [git, push]"}},
       {{"git", "status"}, 0, {"strict:"}},
       {{"./scripts/not-there.sh", "x"}, 0, {"p.yaml:9: "}},  // by words alone
-      {{"rm", "x"}, 3, {"rule: none matched"}},
+      {{"rm", "x"},
+       3,
+       {"rule: none matched", "to allow it: put into ", "p.yaml: commands: [{allow: "}},
       {{"git status | head"}, 3, {"deny: ", "hint: ", "bash -c"}},
       {{""}, 3, {"deny: "}},
   };

@@ -98,7 +98,8 @@ class EffectWriter {
 };
 
 Error tree_error(const ToolError& error) {
-  return Error(std::string("the tree of the verification: ") + error.what(), ExitCode::environment);
+  return Error(std::string("the tree of the verification: ") + error.what(), ExitCode::environment,
+               error.cause());
 }
 
 void remove_folder(DiskFiles& tree, const std::string& path) {

@@ -16,6 +16,7 @@
 #include "policies/sandbox/keeper/keeper_launcher.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/keeper/keeper_service.h"
+#include "policies/sandbox/keeper/machine_settings.h"
 #include "policies/sandbox/layers/cgroup.h"
 #include "policies/sandbox/layers/layers.h"
 #include "policies/sandbox/layers/namespaces.h"
@@ -24,11 +25,6 @@ namespace sortie {
 namespace {
 
 constexpr int kEndWithinMilliseconds = 10'000;
-
-const char* const kRemedy =
-    "allow it (as an ordinary user: sysctl kernel.apparmor_restrict_unprivileged_userns=0, "
-    "user.max_user_namespaces above 0; in a container: --security-opt seccomp=unconfined and "
-    "--cap-add SYS_ADMIN), or use --isolation copy";
 
 /// sortie's handle of a keeper's process.
 struct Kept {
@@ -112,7 +108,8 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
     if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);
     if (!direct)
-      throw Error("the sandbox's namespaces are not available here (" + failure + "): " + kRemedy,
+      throw Error("the sandbox's namespaces are not available here (" + failure + "): " +
+                      remedy_for_namespaces(read_machine_settings()) + "; or use --isolation copy",
                   ExitCode::environment);
     profile.use_namespaces = false;
     profile.counts_own_tasks = false;

@@ -80,42 +80,6 @@ bool loops(const MountPlan& plan) {
                       [&](const auto& folder) { return is_below(upper, plan.workspace / folder); });
 }
 
-std::string line_of(const char* file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
-/// "Seccomp: 2" in /proc/self/status (proc(5)).
-bool is_filtered() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("Seccomp:")) return line.find('2') != std::string::npos;
-  return false;
-}
-
-std::string remedy_for_namespaces(const MachineSettings& machine) {
-  if (machine.max_user_namespaces == "0")
-    return "sysctl -w user.max_user_namespaces=10000 (as the machine's administrator)";
-  if (machine.unprivileged_user_namespaces == "0" && !machine.root)
-    return "sysctl -w kernel.unprivileged_userns_clone=1 (as the machine's administrator)";
-  if (machine.restricts_user_namespaces == "1" && !machine.root)
-    return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (as the machine's "
-           "administrator), or start sortie as root";
-  const std::string flags =
-      machine.root ? "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"
-                   : "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
-                     "--security-opt systempaths=unconfined";
-  if (machine.filtered)
-    return "start the container with " + flags +
-           (machine.root ? "; if that is not enough, add --security-opt seccomp=unconfined "
-                           "--security-opt systempaths=unconfined"
-                         : "");
-  return "allow user namespaces and mounts: in a container " + flags +
-         "; on a machine see user_namespaces(7)";
-}
-
 /// The gaps of a kernel's Landlock, by its ABI (landlock(7)); "" if there are no relevant ones.
 std::string gap_of_landlock(int abi) {
   if (abi == 0) return "not in this kernel, or not among its active security modules";
@@ -156,15 +120,6 @@ std::string probe_overlay(const MountPlan& plan) {
   } catch (const Error& error) {
     return error.what();
   }
-}
-
-MachineSettings read_machine_settings() {
-  return {.restricts_user_namespaces =
-              line_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
-          .max_user_namespaces = line_of("/proc/sys/user/max_user_namespaces"),
-          .unprivileged_user_namespaces = line_of("/proc/sys/kernel/unprivileged_userns_clone"),
-          .filtered = is_filtered(),
-          .root = ::geteuid() == 0};
 }
 
 std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string& no_namespaces,

@@ -6,6 +6,7 @@
 #include "core/workspace/mount_plan.h"
 #include "core/workspace/workspace_options.h"
 #include "policies/sandbox/keeper/keeper.h"
+#include "policies/sandbox/keeper/machine_settings.h"
 
 namespace sortie {
 
@@ -28,18 +29,6 @@ struct Remedy {
   std::string why;     ///< in the kernel's words, or what fails
   std::string remedy;  ///< a setting, a flag, a kernel or another user
 };
-
-/// The kernel's settings for user namespaces and containers; read once.
-struct MachineSettings {
-  /// kernel.apparmor_restrict_unprivileged_userns; "" if there is no such setting.
-  std::string restricts_user_namespaces;
-  std::string max_user_namespaces;  ///< user.max_user_namespaces
-  /// kernel.unprivileged_userns_clone; "" if there is no such setting.
-  std::string unprivileged_user_namespaces;
-  bool filtered = false;  ///< this process has a seccomp filter already, as in a container
-  bool root = false;
-};
-MachineSettings read_machine_settings();
 
 /// One remedy for each layer that is missing, incomplete or different.
 std::vector<Remedy> find_remedies(const SandboxLayers& layers, const std::string& no_namespaces,

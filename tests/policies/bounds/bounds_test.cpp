@@ -97,15 +97,43 @@ BOOST_AUTO_TEST_CASE(a_server_is_a_program_or_an_address_that_the_policy_names) 
   BOOST_TEST(
       messages(parse("bounds: {mcp: ['node*']}"), request) ==
       "task.yaml:6:5: error: the address of the MCP server issues is beyond the policy's "
-      "bounds (policy.yaml:2: bounds.mcp is [node*], without https://node.example); to allow it, the policy "
-      "says bounds: {mcp: ['https://node.example']}");
-  BOOST_TEST(
-      messages(parse("bounds: {mcp: ['https://node.example']}"), request) ==
-      "task.yaml:5:5: error: the program node of the MCP server docs is beyond the policy's "
-      "bounds (policy.yaml:2: bounds.mcp is [https://node.example]); to allow it, the policy says "
-      "bounds: {mcp: ['node docs.js']}");
+      "bounds (policy.yaml:2: bounds.mcp is [node*], without https://node.example); to allow it, add "
+      "'https://node.example' to bounds.mcp in policy.yaml:2");
+  BOOST_TEST(messages(parse("bounds: {mcp: ['https://node.example']}"), request) ==
+             "task.yaml:5:5: error: the program node of the MCP server docs is beyond the policy's "
+             "bounds (policy.yaml:2: bounds.mcp is [https://node.example]); to allow it, add "
+             "'node docs.js' to bounds.mcp in policy.yaml:2");
   BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://*.node.example']}"), request) != "");
   BOOST_TEST(messages(parse("bounds: {mcp: [node, 'https://node.example']}"), request) == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_would_allow_it_fits_the_policy_as_it_is_written) {
+  const struct {
+    const char* policy;
+    const char* list;
+    const char* key;
+  } rows[] = {
+      {"", "the policy says bounds: {model_hosts: ['a:1']}",
+       "the policy says bounds: {credentials: {KEY: ['a:1']}}"},
+      {"bounds: {models: ['*']}", "add model_hosts: ['a:1'] to bounds in policy.yaml:2",
+       "add credentials: {KEY: ['a:1']} to bounds in policy.yaml:2"},
+      {"bounds:\n  model_hosts: ['b:2']\n  credentials: {OTHER: [c.d]}",
+       "add 'a:1' to bounds.model_hosts in policy.yaml:3",
+       "add KEY: ['a:1'] to bounds.credentials in policy.yaml:4"},
+      {"bounds:\n  credentials:\n    KEY: [c.d]",
+       "add model_hosts: ['a:1'] to bounds in policy.yaml:2",
+       "add 'a:1' to bounds.credentials.KEY in policy.yaml:4"},
+      // Nobody edits a preset.
+      {"extends: auto", "the policy says bounds: {model_hosts: ['a:1']}",
+       "the policy says bounds: {credentials: {KEY: ['a:1']}}"},
+  };
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy) {
+      const Policy policy = parse(row.policy);
+
+      BOOST_TEST(to_allow(policy, "model_hosts", "a:1") ==
+                 std::string("; to allow it, ") + row.list);
+      BOOST_TEST(to_allow_key(policy, "KEY", "a:1") == std::string("; to allow it, ") + row.key);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so) {
@@ -134,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_variable_goes_into_a_prompt_only_where_the_policy_says_so
   BOOST_TEST(messages(Policy(), {.task = task}) ==
              "task: vars.d.env: the variable HOME is beyond the policy's bounds (bounds.vars_env "
              "(the default) is [GITHUB_*, CI_*]); to allow it, the policy says bounds: {vars_env: "
-             "['HOME']}");
+             "['GITHUB_*', 'CI_*', 'HOME']}");
   // The operator has given the value: the variable is not read.
   BOOST_TEST(messages(Policy(), {.task = task, .given_variables = {"d"}}) == "");
 }
@@ -267,8 +295,8 @@ BOOST_AUTO_TEST_CASE(a_key_goes_to_its_hosts_alone) {
   BOOST_TEST(
       messages(parse("bounds: {credentials: {}}"), request) ==
       "task: model.api_key_env: OPENAI_API_KEY may not go to evil.example:443 "
-      "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY; to allow it, the policy says bounds: "
-      "{credentials: {OPENAI_API_KEY: ['evil.example:443']}})");
+      "(policy.yaml:2: bounds.credentials is without OPENAI_API_KEY; to allow it, add OPENAI_API_KEY: "
+      "['evil.example:443'] to bounds.credentials in policy.yaml:2)");
 }
 
 BOOST_AUTO_TEST_CASE(tokens_that_are_asked_for_are_bounded_and_the_default_gives_way) {

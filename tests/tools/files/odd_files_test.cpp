@@ -181,6 +181,7 @@ BOOST_FIXTURE_TEST_CASE(an_odd_name_is_read_by_the_name_that_is_shown, Folder) {
                                           "\"in quotes\"",
                                           "a blank",
                                           "\r"};
+  fs::create_directory(folder / "in\n");
   for (const std::string& name : names) write("in\n/" + name, "needle of " + name.substr(0, 1));
   ListDir lists(readers.files, readers.root, readers.clock, {});
 

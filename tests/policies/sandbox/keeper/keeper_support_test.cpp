@@ -1,10 +1,13 @@
 #include "policies/sandbox/keeper/support.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <fstream>
 #include <iostream>
 
 #include "policies/sandbox/canary.h"
@@ -15,14 +18,14 @@
 namespace sortie::test {
 namespace {
 
-/// Runs the body in a child for which namespaces are refused. @return its exit code
+/// Runs the body in a child. @return  its exit code
 template <typename Body>
-int without_namespaces(const Body& body) {
+int in_child(const Body& body) {
   const pid_t child = ::fork();
   if (child == 0) {
     int code = 100;
     try {
-      if (refuse_namespaces() == 0) code = body();
+      code = body();
     } catch (const std::exception& error) {
       std::cerr << error.what() << '\n';
       code = 101;
@@ -32,6 +35,12 @@ int without_namespaces(const Body& body) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// The same for which namespaces are refused.
+template <typename Body>
+int without_namespaces(const Body& body) {
+  return in_child([&] { return refuse_namespaces() == 0 ? body() : 100; });
 }
 
 MountPlan in_place(const Sandboxed& here) {
@@ -61,6 +70,32 @@ BOOST_AUTO_TEST_CASE(namespaces_are_found_where_they_are_and_refused_with_the_st
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_of_zero_namespaces_is_told_with_its_setting) {
+  constexpr int kNotHere = 77;
+  const int code = in_child([] {
+    // The limits of a user namespace of one's own can be set in it.
+    const auto write = [](const char* file, const std::string& text) {
+      return static_cast<bool>(std::ofstream(file) << text << std::flush);
+    };
+    const std::string id = std::to_string(::geteuid());
+    if (::unshare(CLONE_NEWUSER) != 0 || !write("/proc/self/uid_map", "0 " + id + " 1") ||
+        !write("/proc/sys/user/max_mnt_namespaces", "0"))
+      return kNotHere;
+    std::string cause;
+    if (namespaces_available(&cause)) return 1;
+    std::cerr << cause << '\n';
+    return cause.find("sysctl -w user.max_mnt_namespaces=10000") == std::string::npos ||
+                   cause.find("SYS_ADMIN") != std::string::npos
+               ? 2
+               : 0;
+  });
+  if (code == kNotHere) {
+    BOOST_TEST_MESSAGE("skipped: no user namespace of one's own");
+    return;
+  }
+  BOOST_TEST(code == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_remedy_names_the_setting_or_the_flags_for_this_user) {
   const struct {
     const char* name;
@@ -68,7 +103,13 @@ BOOST_AUTO_TEST_CASE(a_remedy_names_the_setting_or_the_flags_for_this_user) {
     const char* says;
     const char* says_not = "nothing of this";
   } rows[] = {
-      {"no namespaces at all", {.max_user_namespaces = "0"}, "user.max_user_namespaces=10000"},
+      {"no namespaces at all",
+       {.no_more_of = {"user"}},
+       "sysctl -w user.max_user_namespaces=10000 ("},
+      {"none of two kinds, as root",
+       {.no_more_of = {"mnt", "pid"}, .root = true},
+       "sysctl -w user.max_mnt_namespaces=10000 user.max_pid_namespaces=10000 (",
+       "cap-add"},
       {"AppArmor", {.restricts_user_namespaces = "1"}, "apparmor_restrict_unprivileged_userns=0"},
       {"root in a container",
        {.filtered = true, .root = true},
