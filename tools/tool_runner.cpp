@@ -95,6 +95,18 @@ CallDetails details_of(const ToolResult& result, const Redactor& redactor) {
   return details;
 }
 
+/// Images in the form of an MCP server's answer, so that a later process has them.
+Json content_of(const std::vector<Image>& images) {
+  Json content = Json::array();
+  for (const Image& image : images)
+    content.push_back(Json::object({{"type", "image"},
+                                    {"mimeType", image.media_type},
+                                    {"data", image.base64},
+                                    {"width", image.width},
+                                    {"height", image.height}}));
+  return content;
+}
+
 /// The result of a call as the model and the transcript get it: redacted, the output cut and, if it
 /// is cut, saved whole in a file.
 /// @param remarks  notes for the model, after the output; "" for none
@@ -120,6 +132,8 @@ CallRecord shown_result(ToolResult result, const std::vector<std::string>& remar
   done.record.dropped_bytes = output.left_out_bytes;
   done.record.changed_files = std::move(result.changed_files);
   done.record.details = details_of(result, redactor);
+  if (!done.record.details.content.is_array() && !done.output.images.empty())
+    done.record.details.content = content_of(done.output.images);
   if (output.recorded_cut && !output.whole.empty() && view.outputs != nullptr)
     done.record.whole = view.outputs->find(output.whole);
   done.output.whole = output.whole.empty() ? std::move(result.whole) : std::move(output.whole);

@@ -13,6 +13,12 @@
 #include "policies/engine/engine.h"
 
 namespace sortie {
+namespace {
+
+/// A round that has failed for what the task expects of the diff.
+constexpr const char* kExpectCheck = "expect";
+
+}  // namespace
 
 void Acceptance::verify_start() {
   const TaskVerify& task = parts_.inputs.task.verify;
@@ -48,6 +54,12 @@ void Acceptance::take_up(const RunHistory& history) {
   }
   parts_.result.verification_rounds = rounds;
   failed_rounds_ = static_cast<int>(failed.size());
+  for (std::size_t i = 0; i + 1 < history.turns.size(); ++i) {
+    const auto& checks = history.turns[i].checks;
+    if (std::any_of(checks.begin(), checks.end(),
+                    [](const CheckRecord& one) { return one.check == kExpectCheck; }))
+      ++failed_rounds_;
+  }
 }
 
 /// In a fresh tree the diff comes first: it is what is judged, and what is handed over.
@@ -105,6 +117,9 @@ void Acceptance::warn_of_excused(const VerificationResult& passed) {
 void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
   const int rounds = parts_.inputs.task.verify.rounds;
   if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
+  if (kind != kFailedVerification)  // that is on record by itself
+    parts_.record.events().on(
+        {parts_.record.turn(), CheckRecord{.check = kExpectCheck, .saw = reason}});
   parts_.record.say(
       "round " + std::to_string(failed_rounds_) + " of " + std::to_string(rounds + 1) +
       " has failed: " + (kind == kFailedVerification ? "the output" : in_quotes(reason, 400)) +

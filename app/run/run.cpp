@@ -326,6 +326,8 @@ void Run::prove_guarantees() {
 void Run::work() {
   worked_ = true;
   tree_->begin_work();
+  if (record_.earlier() && !options_.record.empty() && !replays(inputs_))
+    inputs_.recorded = read_cassette(out_.path() / kTranscriptName);
   work_ = std::make_unique<AgentWork>(AgentWork::Parts{
       .agent = {.inputs = inputs_,
                 .options = options_,

@@ -143,6 +143,9 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
                                              [&redactor = parts.redactor](std::string_view text) {
                                                return redactor.text(std::string(text));
                                              });
+  // Those that an earlier process of the run has had: the recording is one of the whole run.
+  if (recording_)
+    for (const RecordedStream& stream : parts.inputs.recorded) recording_->add(stream);
   std::vector<FallbackModel::Candidate> candidates;
   const auto choices = model_choices(parts.inputs, parts.options);
   for (std::size_t i = 0; i < choices.size(); ++i) {

@@ -247,7 +247,8 @@ void LogLines::show(const StageCompleted& stage) {
 
 void LogLines::show(const CheckRecord& hit) {
   if (hit.check == "unknown_tool" || hit.check == "unusable_arguments")
-    return;  // the call's line says it
+    return;                           // the call's line says it
+  if (hit.check == "expect") return;  // the round's line says it
   add_words();
   if (hit.check != "image_refused")
     return add_turn_line("check " + hit.check + ": " + shown(hit.saw), Tint::caution);

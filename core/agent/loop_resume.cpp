@@ -15,6 +15,18 @@ bool ends_with(const History& history, const std::string& text) {
   return message != nullptr && message->role == Message::Role::user && message->text == text;
 }
 
+/// The images of a call's recorded content, in the form of an MCP server's answer.
+std::vector<Image> recorded_images(const Json& content) {
+  std::vector<Image> images;
+  for (const Json& block : content.items())
+    if (block.string_at("type") == "image" && !block.string_at("data").empty())
+      images.push_back({.media_type = block.string_at("mimeType"),
+                        .base64 = block.string_at("data"),
+                        .width = static_cast<int>(block.integer_at("width")),
+                        .height = static_cast<int>(block.integer_at("height"))});
+  return images;
+}
+
 }  // namespace
 
 void CheckFilter::on(const RunEvent& event) {
@@ -75,12 +87,17 @@ std::optional<LoopResult> Loop::give_earlier(const ToolCall& call, const TurnCal
   }
   const ToolOutputRecord& output = *earlier.output;
   std::string text = output.shown.value_or(output.output);
-  if (call.name == "view_image" && output.success)
+  std::vector<Image> images = recorded_images(output.details.content);
+  if (call.name == "view_image" && output.success && images.empty())
     text +=
         "\nNote: the image was lost when the run was interrupted; ask for it again if you need it";
   CallRecord done{.reason = output.declined.empty() ? output.output : output.declined};
   answered_.insert(call.call_id);
-  conversation_.add({ToolOutput{call.call_id, std::move(text), output.success, call.form}});
+  conversation_.add({ToolOutput{.call_id = call.call_id,
+                                .text = std::move(text),
+                                .success = output.success,
+                                .form = call.form,
+                                .images = std::move(images)}});
   if (output.verdict == "forbidden") done.verdict = CallVerdict::forbidden;
   if (output.verdict == "protected_path_changed")
     done.verdict = CallVerdict::protected_path_changed;
