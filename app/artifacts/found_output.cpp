@@ -198,7 +198,9 @@ FoundOutput inspect_output(const fs::path& folder) {
     // A torn result with a transcript is that of a killed run.
     if (name == "result.json") return own_result || (own_transcript && result.is_null());
     // These may exist before the result, so a lock with an id is enough for them.
-    if (is_unfinished_write(name)) return is_a_runs || lock.has_id;
+    // After a power loss the id may be missing.
+    if (is_unfinished_write(name))
+      return is_a_runs || lock.has_id || (lock.own && is_temporary_name(name));
     if (attempt_number(name) != 0)
       return is_a_runs && fs::is_directory(fs::symlink_status(folder / name));
     return is_a_runs && fixed_names().count(name) + saved.count(name) > 0;
