@@ -116,7 +116,8 @@ constexpr const char* kSchema = R"({
             "properties": {
               "path": {"type": "string"},
               "reason": {"enum": ["lfs", "submodule", "unreadable", "bad-name", "too-much",
-                                  "too-large", "link-loop", "git-folder", "product"]},
+                                  "too-large", "link-loop", "missing",
+                                  "no-diff", "git-folder", "product"]},
               "detail": {"type": "string"}
             }
           }

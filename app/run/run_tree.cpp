@@ -12,6 +12,7 @@
 #include "core/files/file_name.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/manifest.h"
+#include "core/workspace/tree.h"
 
 namespace sortie {
 
@@ -183,8 +184,19 @@ std::vector<std::string> RunTree::undiffed_paths() {
   return paths;
 }
 
+/// Without a diff, every changed path is one that is left out, those that are gone too.
+void RunTree::list_undiffed() {
+  parts_.result.left_out.clear();
+  for (const ChangedPath& changed : changed_paths())
+    if (!in_git_folder(changed.path))
+      parts_.result.left_out.push_back(
+          {changed.path, LeftOut::Why::no_diff,
+           changed.kind == ChangedPath::Kind::deleted ? "removed" : "written"});
+}
+
 void RunTree::keep_undiffed() {
   if (!diff_ && !diff_failed_) return;
+  if (!diff_) list_undiffed();
   const KeptFiles kept = keep_files(parts_.out, parts_.view, undiffed_paths(), parts_.redactor);
   parts_.result.kept.insert(kept.digests.begin(), kept.digests.end());
   if (!kept.not_kept.empty())

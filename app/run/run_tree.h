@@ -93,6 +93,7 @@ class RunTree : public WorkSoFar {
   void remove_unfinished_writes();
   void end_if_over(const char* doing);
   void make(const CancelCheck& check_cancel, bool renames);
+  void list_undiffed();
   std::vector<std::string> undiffed_paths();
 
   Parts parts_;

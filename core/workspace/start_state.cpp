@@ -204,6 +204,14 @@ std::optional<TreeEntry> StartState::head_entry(const std::string& path) const {
   return TreeEntry{listed->mode, blob_text(blob)};
 }
 
+bool StartState::head_lacks_object(const std::string& path) const {
+  const auto listed = in_head(in_repository(path));
+  if (!listed || (listed->mode & 0170000) == 0160000) return false;
+  GitOdb objects;
+  check_git(git_repository_odb(GitOut(objects), repository_.get()), "objects");
+  return git_odb_exists(objects.get(), &listed->id) == 0;
+}
+
 bool StartState::same(const std::optional<Listed>& listed, const std::optional<TreeEntry>& entry) {
   if (!listed || !entry) return listed.has_value() == entry.has_value();
   const git_oid id = blob_id(entry->content);

@@ -50,6 +50,8 @@ class StartState {
   std::string submodule(const std::string& path) const;
   /// HEAD's file, read from the object database. @throws Error  if its object is missing
   std::optional<TreeEntry> head_entry(const std::string& path) const;
+  /// Whether HEAD has the file, but the repository not its object.
+  bool head_lacks_object(const std::string& path) const;
   bool head_has_file(const std::string& path) const {
     return in_head(in_repository(path)).has_value();
   }

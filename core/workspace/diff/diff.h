@@ -70,6 +70,8 @@ struct LeftOut {
     bad_name,    ///< git refuses such a path ("git~1")
     too_much,    ///< all changes together are larger than a diff may be
     link_loop,   ///< in the place of a link that led to itself
+    missing,     ///< HEAD's object for it is not in the repository: nothing is fetched
+    no_diff,     ///< no diff could be made at all
     git_folder,  ///< a `.git` that the run made: never part of a git tree. Not a failure
     product,     ///< made by a build, by its signs. Not a failure
   };
@@ -78,8 +80,8 @@ struct LeftOut {
   std::string detail{};  ///< for people; may be ""
   bool operator==(const LeftOut&) const = default;
 };
-/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "link-loop", "git-folder",
-/// "product".
+/// "lfs", "submodule", "unreadable", "bad-name", "too-much", "link-loop", "missing", "no-diff",
+/// "git-folder", "product".
 constexpr const char* name_of(LeftOut::Why why) noexcept {
   switch (why) {
     case LeftOut::Why::lfs:
@@ -94,6 +96,10 @@ constexpr const char* name_of(LeftOut::Why why) noexcept {
       return "too-much";
     case LeftOut::Why::link_loop:
       return "link-loop";
+    case LeftOut::Why::missing:
+      return "missing";
+    case LeftOut::Why::no_diff:
+      return "no-diff";
     case LeftOut::Why::git_folder:
       return "git-folder";
     case LeftOut::Why::product:

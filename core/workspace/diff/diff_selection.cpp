@@ -155,7 +155,7 @@ class Selector {
     if (changed.kind == PathKind::unreadable_file)
       return leave_out(changed.path, LeftOut::Why::unreadable, "a file without read permission");
     if (const auto module = start_.submodule(changed.path); !module.empty())
-      return leave_out(changed.path, LeftOut::Why::submodule, "in the submodule " + module);
+      return leave_out(changed.path, LeftOut::Why::submodule, words_for(module, changed));
     if (start_.lfs(changed.path)) {
       if (!options_.lfs)
         return leave_out(changed.path, LeftOut::Why::lfs, "filter=lfs applies to it");
@@ -188,6 +188,15 @@ class Selector {
     } catch (const ToolError& error) {
       leave_out(changed.path, LeftOut::Why::unreadable, error.what());
     }
+  }
+
+  std::string words_for(const std::string& module, const ChangedPath& changed) const {
+    if (changed.path == module) return "it is a submodule of the repository";
+    const std::string name = path_text(module);
+    const std::string is = changed.kind == PathKind::deleted ? "removed from" : "in";
+    if (!workspace_.start().status(module + "/.git"))
+      return is + " the submodule " + name + ", which is not checked out";
+    return is + " the submodule " + name + "; a run with -C there has a diff of it";
   }
 
   void take(Change change) {

@@ -180,6 +180,22 @@ std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, co
   return names;
 }
 
+/// Leaves out the changes whose old content HEAD alone knows, if its object is missing: in a partial
+/// clone, where nothing is fetched.
+void leave_out_missing(std::vector<Change>& changes, const StartState& start, DiffBase base,
+                       std::vector<LeftOut>& left_out) {
+  std::erase_if(changes, [&](const Change& change) {
+    if ((base != DiffBase::head && !change.no_start) || !start.head_lacks_object(change.path) ||
+        start.head_has(change.path, change.before) || converted_head(change, start))
+      return false;
+    left_out.push_back({change.path, LeftOut::Why::missing,
+                        "HEAD's version of it is not in this repository, and nothing is fetched"});
+    return true;
+  });
+  std::stable_sort(left_out.begin(), left_out.end(),
+                   [](const LeftOut& a, const LeftOut& b) { return a.path < b.path; });
+}
+
 /// Takes the contents out of the changes.
 Sides take_sides(std::vector<Change>& changes, const StartState& start, DiffBase base,
                  const CancelCheck& check_cancel, std::vector<std::string>& line_ends) {
@@ -296,6 +312,7 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   const DiffBase base = choose_base(options.base, changes, start);
   diff.base = base == DiffBase::head ? "head" : "start";
 
+  leave_out_missing(changes, start, base, diff.left_out);
   Sides sides = take_sides(changes, start, base, options.check_cancel, diff.line_ends);
   PatchText patch = options.draft ? draft_patch(sides.before, sides.after, options)
                                   : proved_patch(sides.before, sides.after, options);

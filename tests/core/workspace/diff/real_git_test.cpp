@@ -1,7 +1,7 @@
 // Diffs of random changes and of commits, given back to the real git.
 //
 // SORTIE_TREES and SORTIE_COMMITS say how many of them, SORTIE_SEED the first change; SORTIE_HISTORY
-// names another repository than the project's own.
+// names another repository than the project's own, such as one of tests/support/debian_history.sh.
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -216,11 +216,13 @@ BOOST_AUTO_TEST_CASE(git_makes_of_the_diff_of_a_commits_change_the_commits_tree)
       {"git", "-c", "safe.directory=*", "clone", "-q", "--no-checkout", history(), bench.root},
       bench.folder.path());
   const std::vector<Isolation> isolations = test::isolations();
-  int done = 0;
+  const auto seed = static_cast<unsigned>(count_of("SORTIE_SEED", 0));
+  unsigned done = 0;
   for (const std::string& commit : commits) {
+    ++done;
     BOOST_TEST_CONTEXT(commit)
-    check_commit(bench, commit, bench.folder / ("out" + std::to_string(++done)),
-                 isolations.front());
+    check_commit(bench, commit, bench.folder / ("out" + std::to_string(done)),
+                 isolations[(seed + done) % isolations.size()]);
   }
   BOOST_TEST_MESSAGE(done << " commits");
 }
