@@ -166,7 +166,7 @@ void OutputFolder::lock(std::chrono::milliseconds patience) {
 
 void OutputFolder::set_aside(bool keep) {
   // Read again: an end that only the transcript had may stand in it by now.
-  if (look().status != "success") undo_earlier();
+  if (look().status != "success" || undo_has_begun(path_ / "state")) undo_earlier();
   const fs::path previous = path_.string() + ".prev";
   std::error_code error;
   if (keep) check_previous(previous);

@@ -108,7 +108,11 @@ bool may_return(Reuse reuse, std::int64_t code) {
 
 /// @throws Error  usage: the base differs from that of the run
 void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
-  const auto changes = changes_of_base(out, inputs, options);
+  const fs::path state = out.path() / "state";
+  // The user's own tree may hold the run's work, and has changed by it.
+  const auto changes = has_own_tree(state) ? changed_by_others(fs::canonical(state),
+                                                               own_outputs(out, inputs, options))
+                                           : changes_of_base(out, inputs, options);
   if (!changes.empty())
     refuse(out,
            "of another base: since it began, the workspace has changed in " + some_of(changes));
@@ -239,6 +243,9 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool ended = status != "running";
   const bool same_key = key == run_key(key_parts);
   const std::int64_t code = result.integer_at("exit_code", -1);
+  // Its end was to undo it, and was killed: the rest of that comes first.
+  const bool undone = undo_has_begun(out.path() / "state");
+  if (ended && undone) return Previous::kept;
   const bool may_go_on =
       recorded && (!ended || can_go_on(static_cast<ExitCode>(code), true)) && same_key;
   const bool whole = has_state(out.path());
@@ -286,8 +293,9 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool in_own_tree = has_own_tree(out.path() / "state");
   // Its end has undone it, or has tried to.
   if (ended && in_own_tree) return Previous::kept;
-  // The user's own tree holds the run's work, and has changed by it.
-  if (!in_own_tree) check_base(out, inputs, options);
+  // Nothing that it did is recorded, or all was undone: it begins anew.
+  if (undone || (in_own_tree && read_run_history(transcript).turns.empty())) return Previous::kept;
+  check_base(out, inputs, options);
   return Previous::resumed;
 }
 

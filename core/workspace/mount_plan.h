@@ -21,12 +21,14 @@ struct MountPlan {
   Kind kind = Kind::overlay;
   bool in_place = false;  ///< bind and direct: `source` is the user's own tree, in which nothing
                           ///< may be created, not even mount points
-  std::filesystem::path workspace;           ///< absolute, links resolved: where commands see it,
-                                             ///< `direct` aside
-  std::filesystem::path source;              ///< bind and direct: the copy
-  std::filesystem::path upper;               ///< overlay
-  std::filesystem::path work;                ///< overlay; same file system as upper
-  std::filesystem::path beside;              ///< in_place: the folder for trees of verifications
+  std::filesystem::path workspace;  ///< absolute, links resolved: where commands see it,
+                                    ///< `direct` aside
+  std::filesystem::path source;     ///< bind and direct: the copy
+  std::filesystem::path upper;      ///< overlay
+  std::filesystem::path work;       ///< overlay; same file system as upper
+  std::filesystem::path beside;     ///< in_place: the folder for trees of verifications
+  std::filesystem::path ended;      ///< in_place: a file below `beside` that is touched once all
+                                    ///< processes are dead; relative to it
   std::vector<std::filesystem::path> cover;  ///< folders shown empty and read-only: --out inside
                                              ///< the workspace, relative to it
 };

@@ -7,6 +7,7 @@
 #include "core/workspace/start_differences.h"
 #include "core/workspace/start_keeping.h"
 #include "core/workspace/tree.h"
+#include "core/workspace/work_times.h"
 
 namespace fs = std::filesystem;
 
@@ -21,6 +22,7 @@ MountPlan own_tree_plan(const WorkspaceOptions& options) {
           .upper = {},
           .work = {},
           .beside = options.state,
+          .ended = start_place("").folder / kEndOfWork,
           .cover = output_folders(options)};
 }
 
@@ -66,6 +68,7 @@ class OwnTreeJudge {
 /// Puts back what a killed process of the run left aside, before anything is compared.
 const StartList& taken_up(const StartList& list, const WorkspaceOptions& options,
                           const StartRecord& record) {
+  end_dead_times(start_place(options.state).folder, kPerhapsAfterLife);
   end_aside(options.state, record);
   return list;
 }

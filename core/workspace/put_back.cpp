@@ -207,9 +207,10 @@ class TreeUndo {
         disk::fail_errno(one.path, errno);
       return;
     }
-    if (is_foreign(one)) return leave(one);
+    const bool unfinished = name.starts_with(kUnfinished);
+    if (!unfinished && is_foreign(one)) return leave(one);
     if (::unlinkat(folder.get(), name.c_str(), 0) != 0) disk::fail_errno(one.path, errno);
-    if (one.was == nullptr) undone_.put_back.push_back(one.path);
+    if (one.was == nullptr && !unfinished) undone_.put_back.push_back(one.path);
   }
 
   void make_folder(const StartDifference& one) {
@@ -226,9 +227,15 @@ class TreeUndo {
     }
     const bool same_kind =
         one.is_there && (one.was->stamp.mode & S_IFMT) == (one.now.st_mode & S_IFMT);
-    if (same_kind && is_as_before(one)) return put_time(one);
-    if (is_foreign(one)) return leave(one);
+    if (same_kind && is_as_before(one)) {
+      if (S_ISREG(one.was->stamp.mode)) made_.emplace(one.was->stamp.inode, one.path);
+      return put_time(one);
+    }
     const auto [folder, name] = place_of(one.path);
+    struct stat there {};
+    const bool stays = is_folder(one) && ::fstatat(folder.get(), name.c_str(), &there,
+                                                   AT_SYMLINK_NOFOLLOW) == 0;  // with others' files
+    if (is_folder(one) ? stays : is_foreign(one)) return leave(one);
     const std::string made = kUnfinished + std::to_string(::getpid());
     ::unlinkat(folder.get(), made.c_str(), 0);
     try {

@@ -10,6 +10,16 @@ namespace sortie {
 /// Whether the state folder is that of a run that began to work in the user's own tree.
 bool has_own_tree(const std::filesystem::path& state);
 
+/// Whether undoing has begun, or is done: then there is nothing that such a run could go on with.
+bool undo_has_begun(const std::filesystem::path& state);
+
+/// Paths that somebody else changed since the run with this state folder began: last written while
+/// it did not work, and not as at the start; what git ignores doesn't count. Sorted.
+/// @param apart  absolute paths that don't count either, with all below them
+/// @throws Error
+std::vector<std::string> changed_by_others(const std::filesystem::path& state,
+                                           const std::vector<std::filesystem::path>& apart);
+
 /// Puts the tree back as it was when the run with this state folder began: contents, links, modes,
 /// owners and times of files, folders; what the run made is removed. What git ignores stays as it is,
 /// and so does a file that was last changed while the run did not work: somebody else did it.

@@ -20,8 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kTimes = "times";
 constexpr const char* kAlive = "alive";
-constexpr auto kSignOfLife = 250ms;
-constexpr std::int64_t kAfterLife = 1'000'000'000;  // its processes are killed at once
+constexpr auto kSignOfLife = 50ms;
 
 Fd open_times(const fs::path& file, int flags) {
   Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600));
@@ -32,7 +31,9 @@ Fd open_times(const fs::path& file, int flags) {
 }  // namespace
 
 WorkTimes::WorkTimes(const fs::path& folder)
-    : file_(open_times(folder / kTimes, O_APPEND)), alive_(open_times(folder / kAlive, 0)) {}
+    : file_(open_times(folder / kTimes, O_APPEND)), alive_(open_times(folder / kAlive, 0)) {
+  open_times(folder / kEndOfWork, 0);
+}
 
 WorkTimes::~WorkTimes() {
   if (!thread_.joinable()) return;
@@ -80,22 +81,59 @@ void WorkTimes::live(const std::stop_token& stop) {
   }
 }
 
-std::vector<WorkTime> read_work_times(const fs::path& folder) {
-  std::vector<WorkTime> times;
+namespace {
+
+/// The ctime of a file; 0 without one.
+std::int64_t time_at(const fs::path& file) {
   struct stat status {};
-  if (::stat((folder / kTimes).c_str(), &status) != 0 || status.st_size == 0) return times;
+  return ::stat(file.c_str(), &status) == 0 ? stamp_of(status).ctime : 0;
+}
+
+/// When the work of a process ended that did not say so.
+std::int64_t end_of_dead(const fs::path& folder, std::int64_t begin,
+                         std::chrono::nanoseconds tail) {
+  const std::int64_t alive = std::max(begin, time_at(folder / kAlive));
+  const std::int64_t ended = time_at(folder / kEndOfWork);
+  return ended >= alive ? ended : alive + tail.count();
+}
+
+struct RecordedTimes {
+  std::vector<WorkTime> times;
+  std::int64_t open = 0;  ///< the beginning of one without an end; 0: none
+};
+
+RecordedTimes recorded_times(const fs::path& folder) {
+  RecordedTimes recorded;
+  struct stat status {};
+  if (::stat((folder / kTimes).c_str(), &status) != 0 || status.st_size == 0) return recorded;
   std::istringstream in(read_file(folder / kTimes));
-  std::int64_t open = 0;
+  int depth = 0;
   std::int64_t stamp = 0;
   for (char what = 0; in >> what >> stamp;) {
-    if (what == 'e' && open != 0) times.push_back({std::exchange(open, 0), stamp});
-    if (what == 'b' && open == 0) open = stamp;
+    if (what == 'b' && depth++ == 0) recorded.open = stamp;
+    if (what == 'e' && --depth > 0) continue;
+    if ((what == 'e' || what == 'x') && recorded.open != 0)
+      recorded.times.push_back({std::exchange(recorded.open, 0), stamp});
+    if (what != 'b') depth = 0;
   }
-  if (open != 0) {
-    const bool lived = ::stat((folder / kAlive).c_str(), &status) == 0;
-    times.push_back({open, (lived ? std::max(open, stamp_of(status).ctime) : open) + kAfterLife});
-  }
-  return times;
+  return recorded;
+}
+
+}  // namespace
+
+void end_dead_times(const fs::path& folder, std::chrono::milliseconds tail) {
+  const RecordedTimes recorded = recorded_times(folder);
+  if (recorded.open == 0) return;
+  const std::string line = "x " + std::to_string(end_of_dead(folder, recorded.open, tail)) + "\n";
+  const Fd file = open_times(folder / kTimes, O_APPEND);
+  if (!write_all(file.get(), line)) throw system_error("work times", ExitCode::environment);
+}
+
+std::vector<WorkTime> read_work_times(const fs::path& folder, std::chrono::milliseconds tail) {
+  RecordedTimes recorded = recorded_times(folder);
+  if (recorded.open != 0)
+    recorded.times.push_back({recorded.open, end_of_dead(folder, recorded.open, tail)});
+  return std::move(recorded.times);
 }
 
 bool is_within(const std::vector<WorkTime>& times, std::int64_t stamp) {

@@ -22,10 +22,12 @@ struct WorkTime {
 /// Records when a run works in the user's own tree. A file whose ctime lies outside of these times
 /// was last changed by somebody else: nobody can set a ctime.
 ///
-/// The times are on disk before the work begins. A sign of life, renewed four times a second, ends
-/// the last one of a run that was killed.
+/// The times are on disk before the work begins. If the run is killed, its keeper dates the file
+/// kEndOfWork once all processes are dead; should the keeper be killed too, a sign of life, renewed
+/// twenty times a second, tells about when.
 class WorkTimes {
  public:
+  /// Work may be recorded by several objects at once.
   /// Appends to the times of an earlier process of the same run. @throws Error
   explicit WorkTimes(const std::filesystem::path& folder);
   WorkTimes(const WorkTimes&) = delete;
@@ -61,9 +63,23 @@ class WorkTimeGuard {
   WorkTimes& times_;
 };
 
-/// The recorded times, in their order. A time without an end ends a second after the last sign of
-/// life. Empty if nothing was begun.
-std::vector<WorkTime> read_work_times(const std::filesystem::path& folder);
+/// The file in the folder that a run's keeper dates at its end.
+inline constexpr const char* kEndOfWork = "ended";
+
+/// How long after its last sign of life a killed process may have worked: its commands are killed at
+/// once, which takes longer on a busy machine. What is written in this time is the run's, to go on
+/// with; to be undone it has to be so beyond doubt.
+inline constexpr std::chrono::milliseconds kPerhapsAfterLife{1000};
+inline constexpr std::chrono::milliseconds kSurelyAfterLife{400};
+
+/// Ends the times of a process that is dead. Call it before a new one of the same run records any.
+/// @throws Error
+void end_dead_times(const std::filesystem::path& folder, std::chrono::milliseconds tail);
+
+/// The recorded times, in their order. A time without an end ends when the keeper did, or else
+/// `tail` after the last sign of life. Empty if nothing was begun.
+std::vector<WorkTime> read_work_times(const std::filesystem::path& folder,
+                                      std::chrono::milliseconds tail = kPerhapsAfterLife);
 
 bool is_within(const std::vector<WorkTime>& times, std::int64_t stamp);
 

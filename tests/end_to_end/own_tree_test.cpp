@@ -1,8 +1,13 @@
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <random>
 #include <string>
 
 #include "core/files/files.h"
@@ -65,6 +70,15 @@ struct Waiting {
     return processes_with("sleep" + std::string(1, '\0') + digits);
   }
 };
+
+/// The milliseconds since a file was changed.
+std::int64_t age(const fs::path& file) {
+  struct stat status {};
+  timespec now{};
+  if (::stat(file.c_str(), &status) != 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+  return (now.tv_sec - status.st_ctim.tv_sec) * 1000 +
+         (now.tv_nsec - status.st_ctim.tv_nsec) / 1'000'000;
+}
 
 }  // namespace
 
@@ -180,6 +194,113 @@ BOOST_AUTO_TEST_CASE(
       BOOST_TEST(end.errors.find("the earlier run: ") != std::string::npos, end.errors);
       BOOST_TEST(folder.tree() == before);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(after_a_kill_the_same_command_goes_on_in_the_tree) {
+  for (const Caller& caller : all_callers()) {
+    if (!caller.namespaces) continue;
+    BOOST_TEST_CONTEXT(caller.name) {
+      const Waiting waiting("4" + std::to_string(std::string(caller.name).size()));
+      const OwnTreeRun folder(kWork + waiting.words(), "expect: {tool_success: false}\n");
+      give_to(folder.path(""), caller.uid);
+      Program program(as_caller(caller, folder.start(kInPlace)));
+      BOOST_REQUIRE(wait_until([&] { return !waiting.processes().empty(); }));
+      program.signal(SIGKILL);
+      program.finish();
+
+      const ProgramEnd end = folder.run_as(caller, folder.start(kInPlace));
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(folder.records("run.started").size() == 2);
+      BOOST_TEST(read_file(folder.workspace() / "a.txt") == "by the run\n");
+      const std::string diff = folder.artifact("changes.diff");
+      BOOST_TEST(diff.find("-edited before\n") != std::string::npos, diff);
+      BOOST_TEST(verify_run(folder.out()).ok);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_user_does_between_a_kill_and_the_same_command_is_named_and_stays) {
+  const struct {
+    const char* name;
+    std::function<void(const OwnTreeRun&)> edit;
+  } rows[] = {
+      {"b.txt", [](const OwnTreeRun& run) { run.write("work/b.txt", "mine\n"); }},
+      {"a.txt", [](const OwnTreeRun& run) { run.write("work/a.txt", "mine\n"); }},
+      {"mine.txt", [](const OwnTreeRun& run) { run.write("work/mine.txt", "mine\n"); }},
+      {"untracked.txt", [](const OwnTreeRun& run) { fs::remove(run.path("work/untracked.txt")); }},
+      {"", [](const OwnTreeRun& run) { run.write("work/y.log", "ignored\n"); }},
+      {"", [](const OwnTreeRun& run) { run.write("work/untracked.txt", "of the user\n"); }},
+  };
+  int number = 50;
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const Waiting waiting(std::to_string(++number));
+      const OwnTreeRun folder("echo by the run > a.txt; echo new > new.txt" + waiting.words(),
+                              "expect: {tool_success: false}\n");
+      Program program(folder.start(kInPlace));
+      BOOST_REQUIRE(wait_until([&] { return !waiting.processes().empty(); }));
+      program.signal(SIGKILL);
+      program.finish();
+      BOOST_REQUIRE(wait_until([&] { return waiting.processes().empty(); }));
+      // What is written sooner could be its own.
+      BOOST_REQUIRE(wait_until([&] { return age(folder.out() / "state/in-place/alive") > 1100; }));
+      row.edit(folder);
+      const std::string edited = folder.tree();
+
+      const ProgramEnd end = folder.run(kInPlace);
+
+      const std::string name = row.name;
+      BOOST_TEST(end.status == (name.empty() ? 0 : 2), end.errors);
+      if (name.empty()) continue;
+      BOOST_TEST(end.errors.find("the workspace has changed in " + name) != std::string::npos,
+                 end.errors);
+      BOOST_TEST(folder.tree() == edited);
+
+      folder.write_task(script("true"), "policy: auto\nexpect: {changes: any}\n");
+      const ProgramEnd fresh = folder.run({"--isolation", "none", "--fresh"});
+      BOOST_TEST(fresh.status == 0, fresh.errors);
+      BOOST_TEST(!fs::exists(folder.workspace() / "new.txt"));
+      const bool removed = name == "untracked.txt";
+      if (removed)
+        BOOST_TEST(read_file(folder.workspace() / name) == "of the user\n");
+      else
+        BOOST_TEST(read_file(folder.workspace() / name) == "mine\n");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_failing_run_that_is_killed_at_any_instant_leaves_the_start_in_the_end) {
+  const char* const count = std::getenv("SORTIE_TEST_KILLS");
+  const int wanted = count != nullptr ? std::atoi(count) : 6;
+  const std::string task = "verify: {commands: ['false'], rounds: 0}\n";
+  const OwnTreeRun whole(kWork, task);
+  const auto began = std::chrono::steady_clock::now();
+  BOOST_REQUIRE(whole.run(kInPlace).status == 1);
+  const auto took = std::chrono::steady_clock::now() - began;
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> share(0.2, 1.0);
+  for (int kills = 0; kills < wanted;) {
+    const OwnTreeRun run(kWork, task);
+    const std::string before = run.tree();
+    for (int starts = 0;; ++starts) {
+      BOOST_REQUIRE(starts < 100);
+      const auto delay =
+          std::chrono::duration_cast<std::chrono::milliseconds>(took * share(random));
+      Program program(run.start(kInPlace));
+      ::poll(nullptr, 0, static_cast<int>(delay.count()));
+      if (starts < 4) program.signal(SIGKILL);
+      const ProgramEnd end = program.finish();
+      if (end.status == 137) {
+        ++kills;
+        continue;
+      }
+      BOOST_TEST(end.status == 1, end.errors << " (seed " << seed << ")");
+      break;
+    }
+    BOOST_TEST(run.tree() == before, "seed " << seed);
   }
 }
 

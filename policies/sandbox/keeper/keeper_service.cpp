@@ -161,7 +161,19 @@ bool KeeperService::end_all() {
   // Those of an overlay are in its upper folder, where an empty folder is not a change: unmounting
   // them one by one would take longer than the rest of the shutdown.
   if (profile_.mount.kind != MountPlan::Kind::overlay) remove_placeholders(view_);
-  return children_of(::getpid()).empty();
+  const bool clean = children_of(::getpid()).empty();
+  if (clean) date_end();
+  return clean;
+}
+
+/// What is written later is not the run's.
+void KeeperService::date_end() const {
+  const MountPlan& plan = profile_.mount;
+  if (plan.ended.empty()) return;
+  if (view_.state)
+    ::utimensat(view_.state.get(), plan.ended.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  else
+    ::utimensat(AT_FDCWD, (plan.beside / plan.ended).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 void KeeperService::wait() {

@@ -49,6 +49,7 @@ class KeeperService {
   void serve();
   /// Ends every command. @return whether nothing is left
   bool end_all();
+  void date_end() const;
 
  private:
   using Clock = std::chrono::steady_clock;
