@@ -211,6 +211,7 @@ BOOST_AUTO_TEST_CASE(the_policy_for_untrusted_branches_is_complete) {
   BOOST_TEST((policy.on_leak == OnLeak::fail));
   BOOST_TEST(policy.verify_by_rules);
   BOOST_TEST(!policy.prices_of_task);
+  BOOST_TEST(!policy.own_tree);
   BOOST_TEST(policy.input_untrusted);
   BOOST_TEST(policy.places.count("bounds.budget.cost") == 1u);
   BOOST_TEST((policy.vars_env == std::vector<std::string>{"PR_TITLE"}));

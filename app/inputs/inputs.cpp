@@ -253,6 +253,7 @@ std::map<std::string, std::string> flags_given(const RunOptions& options) {
   std::map<std::string, std::string> flags;
   if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
   if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
+  if (!options.isolation.empty()) flags["workspace.isolation"] = "--isolation " + options.isolation;
   if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
   if (options.max_cost) flags["budget.cost"] = "--max-cost";
   if (options.max_tokens) flags["budget.tokens"] = "--max-tokens";

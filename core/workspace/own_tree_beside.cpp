@@ -68,8 +68,11 @@ class BesideWorkspace : public Workspace {
       changes.push_back({path, BesideChange::modified});
   }
 
+  /// What lies behind a link is not at the path.
   static std::optional<FileStatus> leaf_at(const Files& files, const std::string& path) {
     using Kind = FileStatus::Kind;
+    const fs::path above = fs::path(path).parent_path();
+    if (!has_path(files, path) || (!above.empty() && files.resolve(above) != above)) return {};
     auto status = files.status(path);
     if (status && status->kind != Kind::file && status->kind != Kind::symlink) status.reset();
     return status;

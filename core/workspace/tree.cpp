@@ -11,6 +11,7 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/folder_stream.h"
+#include "core/files/open_beneath.h"
 #include "core/workspace/manifest.h"
 
 namespace sortie {
@@ -89,6 +90,14 @@ std::vector<NamedStatus> list_folder(const Fd& folder, const fs::path& shown) {
 
 std::string child_path(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
+}
+
+bool has_path(const Files& tree, const std::string& path) {
+  try {
+    return tree.status(path).has_value();
+  } catch (const LeadsOutside&) {
+    return false;
+  }
 }
 
 bool is_same_file(const std::string& path, const Files& one, const FileStatus& in_one,

@@ -30,6 +30,9 @@ std::vector<NamedStatus> list_folder(const Fd& folder, const std::filesystem::pa
 /// "folder/name", or "name" at the root.
 std::string child_path(const std::string& folder, const std::string& name);
 
+/// Whether a tree has anything at a path. What lies behind a link that leads out of it, it has not.
+bool has_path(const Files& tree, const std::string& path);
+
 /// Whether a path is the same in two trees: the target of a link, or the bytes of a file and
 /// whether it is executable. False for files of more than 256 MiB, and for unreadable ones.
 bool is_same_file(const std::string& path, const Files& one, const FileStatus& in_one,

@@ -48,6 +48,7 @@ class Check {
     for (const TaskMcpServer& server : request_.task.mcp) check_server(server);
     for (const McpHostUse& use : request_.mcp_hosts) check_host(use);
     for (const TaskFunction& function : request_.task.functions) check_function(function);
+    check_isolation();
     check_files();
     for (const auto* commands : {&request_.task.verify.setup, &request_.task.verify.commands})
       for (const VerifyCommand& command : *commands)
@@ -96,6 +97,17 @@ class Check {
                           " is unknown, and the task's own price does not count (" +
                           policy_place(policy_, "bounds.budget.cost") +
                           " bounds it; bounds.prices: true would let the task set its price)");
+  }
+
+  /// A flag is the operator's word.
+  void check_isolation() {
+    const std::string key = "workspace.isolation";
+    if (request_.task.workspace.isolation == Isolation::none && !policy_.own_tree &&
+        request_.flags.count(key) == 0)
+      add(key,
+          "isolation none, to work in the tree itself, is beyond the policy's bounds; --isolation "
+          "none allows it",
+          "bounds.own_tree", "false");
   }
 
   void check_files() {

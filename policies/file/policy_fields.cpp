@@ -72,6 +72,9 @@ Fields bounds_fields(PolicyDraft& draft) {
       .add("workspace", bounded_folders_value(draft),
            "Folders that a task may name as its workspace, absolute or from ~, and all below; in "
            "addition to the caller's folder and the task's repository.")
+      .add("own_tree", boolean_value(policy.own_tree),
+           "Whether a task may ask for isolation none, to work in the tree itself; --isolation may "
+           "always.")
       .add("model_hosts", model_hosts_value(draft),
            "Hosts of models without a key, in addition to loopback; with a port if it is not the "
            "usual one.")

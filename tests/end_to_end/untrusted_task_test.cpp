@@ -72,7 +72,7 @@ constexpr NamedKey kKeys[] = {
     {"vars.*.required"},
     {"vars.*.trusted"},
     {"workspace.path", folder},
-    {"workspace.isolation"},
+    {"workspace.isolation", folder},  // none: the user's own
     {"workspace.copy_limit"},
     {"workspace.project_docs[]", file},
     {"workspace.project_docs_max_bytes"},
@@ -214,6 +214,8 @@ const std::vector<Hostile>& hostile_values() {
       {"workspace.path", "workspace: {path: /usr/share}", "bounds.workspace"},
       {"workspace.path", "workspace: {path: ..}", "bounds.workspace"},
       {"workspace.path", "workspace: {path: link-out-folder}", "bounds.workspace"},
+      {"workspace.isolation", "workspace: {isolation: none}", "bounds.own_tree"},
+      {"workspace.isolation", "workspace: {isolation: none}", "bounds.own_tree", "foreign"},
       {"workspace.project_docs[]", "workspace: {project_docs: [/etc/passwd]}", "absolute path"},
       {"workspace.project_docs[]", "workspace: {project_docs: [../x]}", "leads out"},
       {"workspace.project_docs[]", "workspace: {project_docs: [.env]}", "paths.hide hides it"},

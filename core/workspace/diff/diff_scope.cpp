@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/workspace/diff/products.h"
+#include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
 
@@ -67,7 +68,7 @@ bool DiffScope::is_ignored_by_run(const ChangedPath& changed) {
   if (!run_rules_.differ() || !is_new(changed)) return false;
   if (name_in(changed.path) == ".gitignore") {
     const std::string folder = folder_of(changed.path);
-    if (folder.empty() || workspace_.start().status(folder)) return false;
+    if (folder.empty() || has_path(workspace_.start(), folder)) return false;
   }
   return run_rules_.ignored(changed.path);
 }
@@ -109,7 +110,7 @@ std::string DiffScope::find_folder_meaning(const std::string& folder) const {
   const std::string name = name_in(folder);
   if (is_product_folder_name(name))
     return deleted_lines_.contains(ignore_line_for(name + "/x")) ? "" : "made by a tool";
-  const bool existed = workspace_.start().status(folder).has_value();
+  const bool existed = has_path(workspace_.start(), folder);
   for (const FolderSign& sign : folder_signs()) {
     if (!sign.folder.empty() && sign.folder != name) continue;
     const std::string entry = folder + "/" + std::string(sign.entry);

@@ -279,7 +279,7 @@ class Selector {
   /// repository or a submodule.
   void git_folder(const std::string& path) {
     const std::string folder = git_folder_of(path);
-    if (workspace_.start().status(folder)) return;
+    if (has_path(workspace_.start(), folder)) return;
     if (!diff_.left_out.empty() && diff_.left_out.back().path == folder) return;
     leave_out(folder, LeftOut::Why::git_folder, "git does not store .git folders");
   }
