@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ inline std::vector<ServedResponse> silence() {
 struct Script {
   std::string mark;  ///< in all requests of the attempt but the first
   std::vector<ServedResponse> responses;
+  std::function<void()> before_last{};  ///< called before the last response is given
 };
 
 /// Gives each new conversation the next script, and goes on with it by its mark.
@@ -55,7 +57,11 @@ class ScriptedServer {
  private:
   ServedResponse answer(const ReceivedRequest& request) {
     for (const Script& script : scripts_)
-      if (holds(request.body, script.mark)) return script.responses.at(++turns_[script.mark]);
+      if (holds(request.body, script.mark)) {
+        const std::size_t turn = ++turns_[script.mark];
+        if (turn + 1 == script.responses.size() && script.before_last) script.before_last();
+        return script.responses.at(turn);
+      }
     if (begun_ == scripts_.size()) return served_status(500, {}, "{}");
     return scripts_[begun_++].responses.front();
   }

@@ -30,10 +30,10 @@ struct Sample {
     copy_tree(fs::path(SORTIE_SOURCE_DIR) / "samples" / name, folder / "sample");
     copy_tree(folder / "sample/project", folder / "before");
   }
-  ProgramEnd run(const Caller& caller = {}) const {
+  ProgramEnd run(const Caller& caller = {}, const std::string& task = "task.yaml") const {
     give_to(folder.path(), caller.uid);
     ProgramStart start;
-    start.argv = {sortie_binary(), "run", (folder / "sample/task.yaml").string(), "--out",
+    start.argv = {sortie_binary(), "run", (folder / "sample" / task).string(), "--out",
                   (folder / "out").string()};
     start.folder = folder.path();
     start.environment = {{"OPENAI_API_KEY", ""}};
@@ -215,6 +215,31 @@ BOOST_AUTO_TEST_CASE(the_sample_with_a_red_suite_is_held_to_no_new_failures) {
   BOOST_TEST(after.string_at("compared") == "no new failures (failing tests: 1, before: 1)");
   const std::string transcript = read_file(sample.folder / "out/transcript.jsonl");
   BOOST_TEST(transcript.find("new failures: minutes") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_sample_with_two_attempts_keeps_both_and_takes_one_whoever_runs_it) {
+  for (const auto& caller : all_callers()) {
+    BOOST_TEST_CONTEXT("by " << caller.name) {
+      const Sample sample("red-suite");
+
+      const ProgramEnd end = sample.run(caller, "attempts.yaml");
+
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+      const fs::path out = sample.folder / "out";
+      const Json result = parse_json(read_file(out / "result.json"));
+      BOOST_TEST(result["verified"].boolean());
+      BOOST_TEST(result["best_of"].integer_at("picked") == 1);
+      for (const Json& attempt : result["attempts"].items())
+        BOOST_TEST(attempt.string_at("status") == "success");
+      const std::string diff = read_file(out / "changes.diff");
+      BOOST_TEST(diff == read_file(out / "attempt-1/changes.diff"));
+      BOOST_TEST(diff == read_file(out / "attempt-2/changes.diff"));
+      BOOST_TEST(
+          (read_tree(sample.folder / "sample/project") == read_tree(sample.folder / "before")));
+      const ProgramEnd verified = run_program({.argv = {sortie_binary(), "verify", out.string()}});
+      BOOST_TEST(verified.status == 0, verified.errors);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_sample_whose_patch_is_broken_fails_whatever_its_words_say) {
