@@ -121,9 +121,9 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
     for (const auto& stream : streams) {
       const ProgramEnd end = place.run(row.words, stream.redirections);
 
-      const int unread = row.unread < 0 ? row.status : row.unread;
+      const int left = row.unread < 0 ? row.status : row.unread;
       const int expected = stream.stdout_is == Stdout::takes_nothing   ? row.unprintable
-                           : stream.stdout_is == Stdout::has_no_reader ? unread
+                           : stream.stdout_is == Stdout::has_no_reader ? left
                                                                        : row.status;
       BOOST_TEST(end.status == expected,
                  row.words << " " << stream.redirections << ": " << end.errors);

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <optional>
+#include <regex>
 #include <string>
 
 #include "core/base/error.h"
@@ -33,8 +34,12 @@ std::string messages(const Policy& policy, const BoundsRequest& request) {
   return text;
 }
 
-/// The policy with nothing but the line that a refusal names.
+/// The policy with nothing but what a refusal says: its line, or an entry of a list that is there.
 Policy suggested(const std::string& refusal) {
+  static const std::regex kEntry("add ('[^']*') to bounds\\.(\\w+) in policy\\.yaml");
+  std::smatch match;
+  if (std::regex_search(refusal, match, kEntry))
+    return parse("bounds: {" + match[2].str() + ": [" + match[1].str() + "]}\n");
   const std::string head = "the policy says ";
   const std::size_t begin = refusal.find(head);
   const std::size_t end = refusal.find("]}", begin);

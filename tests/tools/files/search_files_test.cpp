@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(hostile_trees_do_no_harm) {
 
   BOOST_TEST(is_utf8(result.text));
   BOOST_TEST(result.head == "3 lines match, in 3 files\n");
-  BOOST_TEST(result.text.find("new line\n1:needle") != std::string::npos, result.text);
+  BOOST_TEST(result.text.find("\"new\\nline\"\n1:needle") != std::string::npos, result.text);
   BOOST_TEST(result.note.find("1 folder too deep") != std::string::npos, result.note);
   run_program({"rm", "-rf", (tree.folder / "d").string()}, "/");
 }
