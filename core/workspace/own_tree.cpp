@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "core/base/error.h"
-#include "core/workspace/own_tree_aside.h"
+#include "core/workspace/end_aside.h"
 #include "core/workspace/start_differences.h"
 #include "core/workspace/start_keeping.h"
 #include "core/workspace/tree.h"

@@ -10,6 +10,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/open_beneath.h"
+#include "core/workspace/end_aside.h"
 #include "core/workspace/put_back.h"
 #include "core/workspace/start_differences.h"
 #include "core/workspace/start_keeping.h"
@@ -20,11 +21,6 @@ namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
-
-/// Begins the names of the run's files among the kept copies of the start.
-constexpr const char* kRunsCopy = "run-";
-
-fs::path aside_list(const StartPlace& place) { return place.folder / "aside"; }
 
 Error aside_error(const std::string& path) {
   return system_error("the run's state: " + path_text(path), ExitCode::environment);
@@ -92,21 +88,12 @@ class RunList {
   std::uint64_t next_ = 0;
 };
 
-void remove_copies(const StartPlace& place) {
-  std::error_code error;
-  std::vector<fs::path> copies;
-  for (fs::directory_iterator it(place.kept(), error), end; !error && it != end;
-       it.increment(error))
-    if (it->path().filename().native().starts_with(kRunsCopy)) copies.push_back(it->path());
-  for (const fs::path& copy : copies) fs::remove(copy, error);
-}
-
 }  // namespace
 
 OwnTreeAside::OwnTreeAside(const OwnTreeWorkspace& run, std::vector<fs::path> leave)
     : run_(run), work_(run.times()) {
   const StartPlace place = start_place(run.state());
-  remove_copies(place);
+  remove_runs_copies(place);
   RunList(run, start_differences(run.list())).store();
   try {
     const UndoneTree undone = put_back_tree({run.list(), run.start_files_kept(), nullptr,
@@ -129,24 +116,6 @@ OwnTreeAside::~OwnTreeAside() {
 
 void OwnTreeAside::end() {
   if (!std::exchange(ended_, true)) end_aside(run_.state(), run_.record());
-}
-
-void end_aside(const fs::path& state, const StartRecord& record) {
-  const StartPlace place = start_place(state);
-  std::error_code error;
-  if (!fs::exists(aside_list(place), error)) return;
-  const StartList list = load_start_list(place, aside_list(place));
-  const StartFiles run(list, place.kept(), record.objects);
-  std::vector<WorkTime> times = read_work_times(place.folder);
-  WorkTimes now(place.folder);
-  const WorkTimeGuard work(now);
-  const UndoneTree undone = put_back_tree({list, run, nullptr, std::move(times)});
-  if (!undone.failed.empty())
-    throw Error(
-        "the run's state could not be put back after a verification: " + some_of(undone.failed),
-        ExitCode::environment);
-  fs::remove(aside_list(place), error);
-  remove_copies(place);
 }
 
 }  // namespace sortie

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/workspace/own_tree.h"
-#include "core/workspace/start_record.h"
 
 namespace sortie {
 
@@ -27,10 +26,5 @@ class OwnTreeAside {
   WorkTimeGuard work_;  ///< what is written meanwhile is not somebody else's
   bool ended_ = false;
 };
-
-/// Ends what a killed process left of one; does nothing without it.
-/// @param state  the run's state folder
-/// @throws Error  ExitCode::environment
-void end_aside(const std::filesystem::path& state, const StartRecord& record);
 
 }  // namespace sortie

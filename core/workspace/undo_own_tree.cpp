@@ -6,7 +6,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
-#include "core/workspace/own_tree_aside.h"
+#include "core/workspace/end_aside.h"
 #include "core/workspace/start_differences.h"
 #include "core/workspace/start_files.h"
 #include "core/workspace/start_keeping.h"
