@@ -1,6 +1,11 @@
 #include "app/land/commit_target.h"
 
 #include <git2.h>
+#include <linux/capability.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -20,6 +25,37 @@ std::string header_word(const std::optional<std::string>& value, const char* fal
   word = trimmed(word);
   return word.empty() ? fallback : word;
 }
+
+/// For root: files in the repository are made as its owner's, who could not write beside them later.
+class AsOwner {
+ public:
+  explicit AsOwner(git_repository& repository) {
+    struct stat owner {};
+    if (::geteuid() != 0 || ::stat(git_repository_commondir(&repository), &owner) != 0) return;
+    group_ = static_cast<gid_t>(::setfsgid(owner.st_gid));
+    user_ = static_cast<uid_t>(::setfsuid(owner.st_uid));
+    active_ = true;
+    // Root still passes folders that the owner can't: setfsuid(2) takes that away, too.
+    constexpr unsigned kPassing = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct data[2]{};
+    if (::syscall(SYS_capget, &header, data) != 0) return;
+    data[0].effective |= data[0].permitted & kPassing;
+    ::syscall(SYS_capset, &header, data);
+  }
+  AsOwner(const AsOwner&) = delete;
+  AsOwner& operator=(const AsOwner&) = delete;
+  ~AsOwner() {
+    if (!active_) return;
+    ::setfsuid(user_);
+    ::setfsgid(group_);
+  }
+
+ private:
+  uid_t user_ = 0;
+  gid_t group_ = 0;
+  bool active_ = false;
+};
 
 [[noreturn]] void refuse_ref(const std::string& ref, const std::string& why) {
   throw Error("--onto " + one_line(ref, 100) + ": " + why, ExitCode::usage);
@@ -123,6 +159,7 @@ git_oid CommitTarget::make_tree(const std::vector<PathChange>& changes) const {
 }
 
 std::string CommitTarget::land(const std::vector<PathChange>& changes, const std::string& message) {
+  const AsOwner owner(repository_);
   const git_oid tree_id = make_tree(changes);
   GitTree tree;
   check_git(git_tree_lookup(GitOut(tree), &repository_, &tree_id), "--onto");
@@ -139,6 +176,7 @@ std::string CommitTarget::land(const std::vector<PathChange>& changes, const std
 
 void CommitTarget::settle() {
   if (!reference_) return;
+  const AsOwner owner(repository_);
   GitReference moved;
   const int result = git_reference_create_matching(GitOut(moved), &repository_,
                                                    git_reference_name(reference_.get()), &made_, 1,

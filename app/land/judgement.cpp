@@ -22,10 +22,22 @@ namespace fs = std::filesystem;
 constexpr unsigned kLinkMode = 0120000;
 constexpr unsigned kProgramMode = 0100755;
 
+/// Whether a target climbs after it went down: what it goes through may be a link itself, so where it
+/// ends can't be told from its words.
+bool climbs_behind_a_name(const fs::path& target) {
+  bool named = false;
+  for (const fs::path& part : target) {
+    if (part == ".." && named) return true;
+    named = named || (part != ".." && part != "." && !part.empty());
+  }
+  return false;
+}
+
 /// Why a link must not be made, or "".
 std::string link_problem(const std::string& path, const std::string& target) {
   if (target.empty() || target.find('\0') != target.npos) return "has no valid target";
   if (target.front() == '/') return "leads out of the tree";
+  if (climbs_behind_a_name(target)) return "goes down and up again, so that it may lead anywhere";
   const fs::path end = (fs::path(path).parent_path() / target).lexically_normal();
   if (!end.empty() && *end.begin() == "..") return "leads out of the tree";
   std::string inside = end.generic_string();

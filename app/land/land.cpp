@@ -1,6 +1,7 @@
 #include "app/land/land.h"
 
 #include <git2.h>
+#include <signal.h>
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -70,7 +71,9 @@ class Landing {
         repository_(find_repository(folder_)) {
     if (!repository_.handle)
       throw Error(folder_.string() + ": no git repository that can be used" +
-                      (repository_.place.refused.empty() ? "" : ": " + repository_.place.refused),
+                      (repository_.place.refused.empty()
+                           ? " (one without a work tree is none: name a clone of it with -C)"
+                           : ": " + repository_.place.refused),
                   ExitCode::environment);
     learn(redactor_, policy_, known_secrets(policy_, own_environment()).values);
   }
@@ -191,27 +194,32 @@ class Landing {
     const std::string message = commit_message(run);
     const std::string base = target.commit();
     const std::string commit = target.land(changes, message);
-    // Before it counts: whoever finds the change landed finds them, too.
-    write(kMessageFile, message);
-    write(kMailFile, mailbox({.commit = commit,
-                              .from = identity_of(*repository_.handle),
-                              .date = mail_date(),
-                              .message = message,
-                              .patch = change.patch}));
-    write_review(run, change);
-    write_request({.run = run,
-                   .change = change,
-                   .attention = attention,
-                   .base = target.branch(),
-                   .base_commit = base,
-                   .head_commit = commit});
-    target.settle();
+    try {
+      // Before it counts: whoever finds the change landed finds them, too.
+      write(kMessageFile, message);
+      write(kMailFile, mailbox({.commit = commit,
+                                .from = identity_of(*repository_.handle),
+                                .date = mail_date(),
+                                .message = message,
+                                .patch = change.patch}));
+      write_review(run, change);
+      write_request({.run = run,
+                     .change = change,
+                     .attention = attention,
+                     .base = target.branch(),
+                     .base_commit = base,
+                     .head_commit = commit});
+      if (!commit.empty()) print_out(commit + "\n");
+      target.settle();
+    } catch (...) {
+      remove_stale_files();  // nothing is landed
+      throw;
+    }
     for (const std::string& line : attention) say("look at: " + line);
     const auto files = change.patch.files.size();
     say("landed " + std::to_string(files) + (files == 1 ? " file" : " files") +
         (commit.empty() ? " in " + path_text(repository_.toplevel) : " as commit " + commit) +
         "; see " + path_text(out_ / kRequestFile));
-    if (!commit.empty()) print_out(commit + "\n");
   }
 
   const LandOptions& options_;
@@ -227,6 +235,7 @@ class Landing {
 }  // namespace
 
 ExitCode land(const LandOptions& options, bool quiet) {
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is an error like a full disk
   limit_memory();
   return Landing(options, quiet).land();
 }

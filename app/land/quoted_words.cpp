@@ -96,6 +96,9 @@ bool is_taken(const std::string& line) {
       "from:", "date:", "subject:", "sender:", "in-body-", "content-"};
   if (line.find(">8") != line.npos || line.find("8<") != line.npos) return true;
   const std::string small = lower(line);
+  const std::string key = small.substr(0, small.find(':'));
+  if (key.size() < small.size() && (key.ends_with("-by") || key.starts_with("sortie-")))
+    return true;  // a trailer: who signed or reviewed it is not the agent's to say
   return line == "--" ||
          std::any_of(kTaken.begin(), kTaken.end(),
                      [&](std::string_view word) { return line.starts_with(word); }) ||

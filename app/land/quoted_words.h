@@ -13,7 +13,7 @@ namespace sortie {
 ///  - no mention of a person ("@name"), and no reference that closes or links an issue ("#12"):
 ///    an invisible character (U+200B) follows the sign
 ///  - no line that git takes for the end of a message, a header or the begin of a patch ("---",
-///    "diff --git", "From: "): a blank comes before it
+///    "diff --git", "From: "), and no trailer ("Signed-off-by: "): a blank comes before it
 ///
 /// @param most  bytes; the rest is replaced by " …"
 std::string quoted_words(std::string_view text, std::size_t most);

@@ -122,6 +122,26 @@ BOOST_AUTO_TEST_CASE(a_hostile_folder_ends_with_a_clear_error_and_changes_nothin
        "sortie's own folder"},
       {"the run's own folder here", [&] { pipeline.forge(diff_of(".sortie-apply")); }, 8,
        "sortie's own folder"},
+      {"the repository as a file", [&] { pipeline.forge(diff_of(".git")); }, 8,
+       "the repository itself"},
+      {"the repository as macOS sees it",
+       [&] { pipeline.forge(diff_of(".g\xe2\x80\x8cit/config")); }, 8, "the diff"},
+      {"the repository as Windows sees it",
+       [&] { pipeline.forge(diff_of(".git::$INDEX_ALLOCATION/config")); }, 8,
+       "the repository itself"},
+      {"the repository behind a backslash", [&] { pipeline.forge(diff_of("sub\\.git\\config")); },
+       8, "the diff"},
+      {"a file, and another one in it", [&] { pipeline.forge(diff_of("y") + diff_of("y/z")); }, 8,
+       "and a file below it"},
+      {"a link, and a file behind it",
+       [&] {
+         std::string link = diff_of("y");
+         link.replace(link.find("100644"), 6, "120000");
+         pipeline.forge(link + diff_of("y/z"));
+       },
+       8, "y"},
+      {"one file twice", [&] { pipeline.forge(diff_of("y") + diff_of("y")); }, 8,
+       "changes.diff: y"},
       {"no diff at all", [&] { pipeline.forge("hello\n"); }, 8, "not in the form"},
       {"a second diff in a hunk",
        [&] {
@@ -305,6 +325,21 @@ BOOST_AUTO_TEST_CASE(a_hostile_message_is_text_in_mail_commit_and_pull_request) 
   BOOST_TEST(body.starts_with("````text\n"), body);
   BOOST_TEST(!holds(body, "@maintainers"), body);
   BOOST_TEST(!holds(request.string_at("title"), "[skip ci]"));
+}
+
+// Only the last paragraph of a message has trailers, but programs look for them anywhere.
+BOOST_AUTO_TEST_CASE(an_agent_signs_nothing_off) {
+  const Pipeline pipeline;
+  pipeline.run(script("echo x > b.txt",
+                      "Fix it\n\nSigned-off-by: Maintainer <m@example.com>\n"
+                      "reviewed-BY: Boss <b@example.com>\nSortie-Run: 1\n"));
+
+  BOOST_REQUIRE(pipeline.land().status == 0);
+
+  const std::string message = pipeline.out("commit-message.txt");
+  BOOST_TEST(holds(message, "\n Signed-off-by: Maintainer"), message);
+  BOOST_TEST(!holds(message, "\nreviewed-BY"), message);
+  BOOST_TEST(message.find("\nSortie-Run: ") == message.rfind("\nSortie-Run: "), message);
 }
 
 // A diff of a few hundred KiB that unpacks to 200 GiB.

@@ -140,6 +140,8 @@ BOOST_AUTO_TEST_CASE(the_policy_given_here_judges_the_diff_again) {
        0, ""},
       {"a link out", "ln -s /etc/passwd x", "", "", 3, "leads out of the tree"},
       {"a link up", "mkdir d; ln -s ../../x d/x", "", "", 3, "leads out of the tree"},
+      {"a link behind another one", "mkdir d; ln -s .. d/up; ln -s d/up/../../x x", "", "", 3,
+       "goes down and up again"},
       {"a link into the repository", "ln -s .git/hooks x", "", "", 3, "into the repository"},
       {"a large file", "head -c 3000 /dev/zero > big", "", "limits: {diff_file_size: 1KiB}\n", 1,
        "limits.diff_file_size"},

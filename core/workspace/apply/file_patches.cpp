@@ -34,6 +34,12 @@ std::vector<FilePatch> read_patches(std::string_view diff) {
                   ExitCode::integrity);
     patches.push_back(std::move(patch));
   }
+  for (const std::string& path : made)
+    for (auto slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
+      if (made.contains(path.substr(0, slash)))
+        throw Error(
+            "the diff makes '" + path_text(path.substr(0, slash)) + "', and a file below it",
+            ExitCode::integrity);
   return patches;
 }
 

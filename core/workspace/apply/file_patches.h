@@ -9,7 +9,7 @@ namespace sortie {
 
 /// Reads a diff that may come from anybody. The patches refer to its text.
 /// @throws Error  ExitCode::integrity: it has another form than take_patch() reads, or names a path
-///                that path_problem() refuses, or one path twice
+///                that path_problem() refuses, one path twice, or a file and another one below it
 std::vector<FilePatch> read_patches(std::string_view diff);
 
 }  // namespace sortie
