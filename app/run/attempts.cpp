@@ -43,6 +43,9 @@ using SteadyClock = std::chrono::steady_clock;
 
 /// An attempt that was asked to end and has not is killed then: longer than its own patience.
 constexpr std::chrono::seconds kKillAfter = Signals::kPatience + std::chrono::seconds(5);
+/// So is one that goes on after the time of all: a run by itself may take a minute for its end.
+constexpr std::chrono::seconds kOverTime{90};
+constexpr std::chrono::milliseconds kLongestPoll = std::chrono::hours(1);
 
 class Attempts {
  public:
@@ -60,7 +63,8 @@ class Attempts {
         key_parts_(parts.key_parts),
         found_(parts.previous == Previous::resumed ? find_attempts(out_, best_of_.count)
                                                    : FoundAttempts()),
-        budget_(started_ + inputs_.task.budget.time - found_.time),
+        budget_(started_ +
+                std::max(std::chrono::milliseconds(0), inputs_.task.budget.time - found_.time)),
         log_(style_),
         run_key_(run_key(parts.key_parts)) {}
 
@@ -73,7 +77,7 @@ class Attempts {
   bool base_has_changed();
   void start(int number);
   ExitCode work(const Attempt& attempt);
-  std::string why_none_more() const;
+  std::string why_none_more(int number) const;
   void wait();
   void take_signal();
   void take_ends();
@@ -83,6 +87,9 @@ class Attempts {
   bool any_runs() const;
   bool ends_others(const AttemptEnd& passed) const;
   AttemptEnd unstarted(int number) const;
+  ExitCode code_of_signal() const {
+    return stopped_by_ == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
+  }
   bool may_go_on(ExitCode code) const;
   ExitCode end();
 
@@ -147,6 +154,10 @@ void Attempts::take_up() {
     if (passed_ == 0 && end.passed() && ends_others(end)) passed_ = number;
     ends_.push_back(end);
   }
+  // What was begun comes first: it costs least to be ended.
+  std::stable_partition(due_.begin(), due_.end(), [this](int number) {
+    return found_.attempts[static_cast<std::size_t>(number - 1)].previous == Previous::resumed;
+  });
 }
 
 /// Whether no other attempt is needed once this one has passed.
@@ -154,10 +165,13 @@ bool Attempts::ends_others(const AttemptEnd& passed) const {
   return best_of_.pick == Pick::first_passing || passed.status == "nothing-to-do";
 }
 
-/// Why no further attempt is started; "" if one may be.
-std::string Attempts::why_none_more() const {
+/// Why the attempt is not started; "" if it may be. One that goes on ends by itself, with a record of
+/// it, if the budget is used up.
+std::string Attempts::why_none_more(int number) const {
   if (passed_ != 0 || !hopeless_.empty()) return hopeless_;
   if (stopped_by_ != 0) return std::string("stopped by ") + signal_name(stopped_by_);
+  if (found_.attempts[static_cast<std::size_t>(number - 1)].previous == Previous::resumed)
+    return "";
   const SharedBudget::Use used = budget_.others(-1);
   const TaskBudget& limits = inputs_.task.budget;
   const bool spent = used.turns >= limits.turns || used.tokens >= limits.tokens ||
@@ -177,7 +191,7 @@ void Attempts::start_due() {
                          [](const auto& process) { return process->runs(); });
   };
   while (!due_.empty() && passed_ == 0 && running() < best_of_.parallel &&
-         why_none_more().empty() && !base_has_changed()) {
+         why_none_more(due_.front()).empty() && !base_has_changed()) {
     const int number = due_.front();
     due_.pop_front();
     start(number);
@@ -228,16 +242,13 @@ void Attempts::wait() {
   for (const auto& process : processes_)
     if (process->runs()) sources.push_back({process->lines(), POLLIN, 0});
   if (log_.has_waiting()) sources.push_back({STDERR_FILENO, POLLOUT, 0});
-  int patience = -1;
-  if (kill_at_) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - SteadyClock::now());
-    patience = static_cast<int>(std::max<std::int64_t>(0, left.count()));
-  }
-  ::poll(sources.data(), sources.size(), patience);
-  if (kill_at_ && SteadyClock::now() >= *kill_at_) {
+  // Each ends itself when the time is over, unless it is blocked or was stopped.
+  const auto end = kill_at_.value_or(budget_.deadline() + kOverTime);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now()).count();
+  ::poll(sources.data(), sources.size(),
+         static_cast<int>(std::clamp<std::int64_t>(left, 0, kLongestPoll.count())));
+  if (SteadyClock::now() >= end)
     for (const auto& process : processes_) process->signal(SIGKILL);
-    kill_at_.reset();
-  }
 }
 
 /// The attempts know what a second signal means.
@@ -319,11 +330,13 @@ AttemptEnd Attempts::unstarted(int number) const {
   AttemptEnd end{.number = number,
                  .status = AttemptEnd::kNotStarted,
                  .code = ExitCode::budget,
-                 .reason = why_none_more(),
+                 .reason = why_none_more(number),
                  .cost = Cost()};
+  if (stopped_by_ != 0) end.code = code_of_signal();
   if (found.previous != Previous::resumed) return end;
   end = found.end;
   if (passed_ != 0 && end.has_ended()) end.status = AttemptEnd::kStopped;
+  if (stopped_by_ != 0) end.code = code_of_signal();
   return end;
 }
 
@@ -342,8 +355,7 @@ ExitCode Attempts::end() {
   std::sort(ends_.begin(), ends_.end(),
             [](const AttemptEnd& a, const AttemptEnd& b) { return a.number < b.number; });
   std::optional<ExitCode> stopped;
-  if (stopped_by_ != 0 && passed_ == 0)
-    stopped = stopped_by_ == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
+  if (stopped_by_ != 0 && passed_ == 0) stopped = code_of_signal();
   const std::size_t picked = pick_attempt(best_of_.pick, ends_, stopped);
   for (const AttemptEnd& one : ends_) log_.say_end(one);
   const auto process = std::find_if(

@@ -144,6 +144,39 @@ BOOST_AUTO_TEST_CASE(a_larger_budget_goes_on_and_counts_what_was_spent) {
   run.check_verifies(run.out());
 }
 
+BOOST_AUTO_TEST_CASE(a_killed_run_whose_budget_is_spent_says_so_and_can_still_go_on) {
+  std::vector<ServedResponse> twice = interrupted_work_of("mark-one", good(1));
+  const ScriptedServer server({{"mark-one", twice}});
+  const AgainRun run("{count: 2}");
+  run.kill_at(server, 2);
+  BOOST_REQUIRE(wait_until([&] { return !processes_with(run.task().string()).size(); }));
+
+  const ProgramEnd spent = run.again(server, {"--max-turns", "1"});
+  BOOST_TEST(spent.status == 4, spent.errors);
+  BOOST_TEST(server.http().count("POST ") == 2u);
+
+  const ProgramEnd end = run.again(server, {"--max-turns", "10"});
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(run.artifact("changes.diff"), "+mark-one"));
+  run.check_verifies(run.out());
+}
+
+BOOST_AUTO_TEST_CASE(two_commands_at_once_do_not_share_a_folder) {
+  const ScriptedServer server({{"mark-one", interrupted_work_of("mark-one", good(1))}});
+  const AgainRun run("{count: 2}");
+  Program program(run.start(server.url()));
+  server.http().wait_for("POST ", 2);
+
+  const ProgramEnd second = run.again(server);
+  BOOST_TEST(second.status == 12, second.errors);
+  BOOST_TEST(holds(second.errors, "process " + std::to_string(program.pid())), second.errors);
+  const ProgramEnd inside =
+      run.again(server, {"--best-of", "1", "--out", (run.out() / "attempt-1").string()});
+  BOOST_TEST(inside.status == 12, inside.errors);
+  program.signal(SIGTERM);
+  BOOST_TEST(program.finish().status == 143);
+}
+
 BOOST_AUTO_TEST_CASE(an_attempt_whose_state_is_lost_begins_again_and_what_it_spent_stays_spent) {
   const ScriptedServer server({{"mark-one", interrupted_work_of("mark-one", good(1))},
                                {"mark-two", work_of("mark-two", good(1))}});

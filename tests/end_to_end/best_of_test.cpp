@@ -278,6 +278,11 @@ BOOST_AUTO_TEST_CASE(what_does_not_go_together_is_said_at_once) {
       {"{count: 17}", {}, 2, "16"},
       {"{count: 2, pick: best}", {}, 2, "first-passing"},
       {"{count: 1}", {"--best-of", "0"}, 2, "--best-of"},
+      {"{count: 2}",
+       {"--isolation", "none"},
+       2,
+       "error: best_of.count: the isolation none has one"},
+      {"{count: 1}", {"--best-of", "2", "--isolation", "none"}, 2, "use auto, overlay or copy"},
       {"{count: 2, parallel: 3}", {"--replay", "nothing.jsonl"}, 2, "nothing.jsonl"},
   };
   for (const auto& row : rows) {
