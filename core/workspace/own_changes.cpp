@@ -12,6 +12,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
+#include "core/git/config/rule_files.h"
 #include "core/git/git_content.h"
 #include "core/git/git_repository.h"
 #include "core/git/git_tree.h"
@@ -32,9 +33,13 @@ struct GitSide {
   std::map<std::string, TrackedFile> tracked;
   std::set<std::string> staged;
   GitContent content;
+  std::string excluded;
 
   GitSide(FoundRepository repository, const fs::path& root)
-      : found(std::move(repository)), prefix(prefix_in(found.toplevel, root)), content(root) {
+      : found(std::move(repository)),
+        prefix(prefix_in(found.toplevel, root)),
+        content(root),
+        excluded(exclude_rules(found)) {
     GitTreeState state = read_git_tree(root, 0);
     for (TrackedFile& file : state.tracked) tracked.emplace(file.path, std::move(file));
     for (const StagedChange& change : state.staged) {
@@ -44,8 +49,21 @@ struct GitSide {
   }
   bool ignores(const std::string& path) const {
     int ignored = 0;
-    return git_ignore_path_is_ignored(&ignored, found.handle.get(), (prefix + path).c_str()) == 0 &&
+    return rules_are_readable(prefix + path) &&
+           git_ignore_path_is_ignored(&ignored, found.handle.get(), (prefix + path).c_str()) == 0 &&
            ignored != 0;
+  }
+  /// Whether libgit2 comes to an end with all rules on the way to a path.
+  bool rules_are_readable(const std::string& path) const {
+    const auto readable = [](const std::string& rules) { return readable_rules(rules) == rules; };
+    if (!blocking_rule_file(found.toplevel, path, ".gitignore").empty() || !readable(excluded))
+      return false;
+    fs::path folder = found.toplevel;
+    for (const fs::path& part : fs::path(path)) {
+      if (!readable(read_rule_file(folder / ".gitignore").value_or(""))) return false;
+      folder /= part;
+    }
+    return true;
   }
 };
 

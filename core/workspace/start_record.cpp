@@ -89,7 +89,7 @@ std::string settings_of(const FoundRepository& found) {
 }
 
 void keep_rules(const fs::path& from, const fs::path& to) {
-  if (const auto rules = read_rule_file(from)) write_record(to, *rules);
+  if (const auto rules = read_rule_file(from)) write_rules(to, *rules);
 }
 
 std::string lines_of(const std::vector<fs::path>& paths) {
@@ -129,7 +129,7 @@ void make_record(const WorkspaceOptions& options, const StartRecord& record) {
   if (found.handle) {
     (void)head_tree(*found.handle);
     copy_index(found.place.git_dir / "index", git / "index");
-    write_record(git / "info/exclude", exclude_rules(found));
+    write_rules(git / "info/exclude", exclude_rules(found));
     keep_rules(found.place.common_dir / "info/attributes", git / "info/attributes");
     if (setting_of(*found.handle, "core.autocrlf").value_or("false") != "false" ||
         setting_of(*found.handle, "core.eol"))
@@ -161,6 +161,10 @@ void write_record(const fs::path& file, std::string_view content) {
     if (!open || !write_all(open.get(), content)) throw record_error(file);
   }
   if (::rename(draft.c_str(), file.c_str()) != 0) throw record_error(file);
+}
+
+void write_rules(const fs::path& file, std::string_view rules) {
+  write_record(file, readable_rules(rules));
 }
 
 StartRecord keep_start(const WorkspaceOptions& options) {

@@ -24,6 +24,9 @@ struct StartRecord {
 /// @throws Error  ExitCode::environment if the repository can't be read, or the disk is full
 StartRecord keep_start(const WorkspaceOptions& options);
 
+/// Writes the rules of an ignore or attribute file for libgit2 (readable_rules()). @throws Error
+void write_rules(const std::filesystem::path& file, std::string_view rules);
+
 /// Writes a small file atomically. Not synced: after a power loss it is made again.
 /// @throws Error  ExitCode::environment
 void write_record(const std::filesystem::path& file, std::string_view content);

@@ -135,7 +135,7 @@ void StartState::add_rules(const std::string& path, const char* name) const {
     if (added_.insert(file).second && !fs::exists(record_.folder / file, error)) {
       if (const auto rules = rules_at_start(folder, name); rules && !rules->empty()) {
         fs::create_directories(record_.folder / folder, error);
-        write_record(record_.folder / file, *rules);
+        write_rules(record_.folder / file, *rules);
       }
     }
     folder /= part;

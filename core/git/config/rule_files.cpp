@@ -45,4 +45,15 @@ bool reading_may_block(const fs::path& path) {
   return S_ISREG(status.st_mode) && (is_below(real, "/proc") || is_below(real, "/sys"));
 }
 
+std::string readable_rules(std::string_view rules) {
+  std::string kept;
+  while (!rules.empty()) {
+    const std::size_t end = rules.find('\n');
+    const std::string_view line = rules.substr(0, end == rules.npos ? end : end + 1);
+    if (line.find_first_of("\v\f") == line.npos) kept += line;
+    rules.remove_prefix(line.size());
+  }
+  return kept;
+}
+
 }  // namespace sortie

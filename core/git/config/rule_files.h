@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sortie {
 
@@ -17,6 +18,10 @@ std::filesystem::path blocking_rule_file(const std::filesystem::path& toplevel,
 
 /// The text of an ignore or attribute file; nothing if it can't be read without blocking.
 std::optional<std::string> read_rule_file(const std::filesystem::path& path);
+
+/// Ignore rules without the lines that libgit2 (1.5) never gets past: with a vertical tab or a form
+/// feed. Their paths count as not ignored.
+std::string readable_rules(std::string_view rules);
 
 /// Whether reading the file could block: a pipe, a device other than /dev/null, a file of the
 /// kernel (/proc, /sys). Links are followed; false if the file does not exist.

@@ -74,7 +74,7 @@ void RunIgnoreRules::add_rules(const std::string& path) {
     if (text.empty()) return;
     std::error_code error;
     fs::create_directories(folder_ / folder, error);
-    write_record(folder_ / file, text);
+    write_rules(folder_ / file, text);
   };
   fs::path above;
   std::swap(above, folder);
