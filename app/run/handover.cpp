@@ -8,6 +8,7 @@
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/leaks.h"
 #include "app/run/diff_record.h"
+#include "app/show/standard_output.h"
 #include "ci/attestation.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"

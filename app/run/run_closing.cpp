@@ -1,0 +1,200 @@
+#include "app/run/run_closing.h"
+
+#include <functional>
+
+#include "app/artifacts/diff_verdict.h"
+#include "app/run/found_run.h"
+#include "app/run/next_step.h"
+#include "app/run/run_head.h"
+#include "app/show/failure.h"
+#include "ci/attestation.h"
+#include "core/base/error.h"
+#include "policies/sandbox/keeper/keeper.h"
+
+namespace sortie {
+namespace {
+
+class RunClosing {
+ public:
+  explicit RunClosing(RunParts& run) : run_(run) {}
+
+  ExitCode end();
+
+ private:
+  void attest();
+  void end_agent();
+  void end_processes();
+  void hand_over();
+  void explain_end();
+  void print_end(const std::string& untold);
+  EndFacts end_facts() const;
+  std::string finish(const std::function<void()>& step);
+
+  RunParts& run_;
+};
+
+/// Runs one step of the end; if it fails, the run is not a success.
+/// @return  the error, or ""
+std::string RunClosing::finish(const std::function<void()>& step) {
+  try {
+    step();
+    return "";
+  } catch (const std::exception& error) {
+    const std::string problem = error.what();
+    if (run_.result.code != ExitCode::success) {
+      run_.result.warnings.push_back(problem);
+      return problem;
+    }
+    const Error failure = failure_of(error);
+    run_.result.code = failure.code();
+    run_.result.cause = failure.cause();
+    // An error of the file system this late is not one of usage.
+    if (run_.result.code == ExitCode::usage) run_.result.code = ExitCode::environment;
+    run_.result.reason = problem;
+    run_.apply.undo(run_.result);
+    run_.handover->withdraw_success();
+    run_.result.next = next_step(end_facts());
+    return problem;
+  }
+}
+
+/// Ends every run: no process is left, artifacts, the end of the transcript, the last line.
+///
+/// The artifacts come first, then the end of the transcript, result.json last: each reports the steps
+/// before it, so that transcript, result.json and exit code agree.
+ExitCode RunClosing::end() {
+  run_.handover.emplace(Handover::Parts{run_.options, run_.out, run_.secrets.redactor(),
+                                        run_.tree.get(), run_.acceptance.get(), run_.signals.get(),
+                                        run_.record, run_.result});
+  finish([this] { learn_secrets(run_); });
+  end_agent();
+  end_processes();
+  run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
+  if (run_.signals) run_.signals->never_end();  // readers of the outputs have their own time limits
+  hand_over();
+  run_.room.reset();
+  finish([this] { run_.record.close(); });
+  attest();
+  const ExitCode recorded = run_.result.code;
+  const std::string untold = finish([this] {
+    write_result(run_.out.path(), result_json(run_.result, run_.record.tally()),
+                 run_.secrets.redactor());
+  });
+  // A record may end twice; the last end counts.
+  if (run_.result.code != recorded) {
+    run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
+    finish([this] { run_.record.close(); });
+  }
+  if (run_.result.code == ExitCode::success) run_.apply.settle();
+  print_end(untold);
+  return run_.result.code;
+}
+
+/// Writes the attestation of a success. It names the digests of the transcript and of result.json, so
+/// it comes after the one and before the other.
+void RunClosing::attest() {
+  if (run_.result.code != ExitCode::success) return;
+  finish([this] {
+    const Json result = run_.secrets.redactor().json(result_json(run_.result, run_.record.tally()),
+                                                     Audience::people);
+    run_.out.write(kAttestationName, attestation_text(run_.out.path(), result_text(result)));
+  });
+  if (run_.result.code != ExitCode::success) finish([this] { run_.record.close(); });
+}
+
+/// Prints all that people get at the end: the message or the last event, the sum, the last line.
+void RunClosing::print_end(const std::string& untold) {
+  const bool prints_message = run_.result.code == ExitCode::success && !run_.options.json &&
+                              run_.options.diff != "-" && !run_.options.silent;
+  run_.record.end_progress(!prints_message);
+  if (!untold.empty())
+    run_.record.write_error("sortie: result.json: " + run_.secrets.redactor().text(untold));
+  if (run_.options.json) run_.record.end_live_events(run_.stop());
+  if (prints_message) run_.handover->print_message();
+  if (!run_.own_tree_undo.keeps_state() &&
+      (!run_.record.has_begun() || run_.own_tree_undo.watches() ||
+       !can_go_on(run_.result.code, run_.worked)))
+    run_.out.remove_state();
+  if (run_.record.has_begun())
+    run_.record.show_lines(sum_lines(run_.result, run_.record.tally(), run_.options.out));
+  run_.record.say_last(run_.options.silent ? std::string()
+                                           : last_line(run_.result, run_.record.tally().last_action,
+                                                       run_.options.out, run_.secrets.redactor()),
+                       run_.stop());
+}
+
+/// Ends the agent, and makes its diff while the tree still exists.
+void RunClosing::end_agent() {
+  if (run_.work) {
+    finish([this] {
+      if (run_.work->end_background() > 0) run_.tree->names().restore_changed();
+    });
+    finish([this] { run_.work->fail_stage(); });
+    if (can_go_on(run_.result.code, run_.worked)) run_.tree->checkpoint();
+  }
+  if (run_.record.has_begun()) {
+    if (run_.result.code != ExitCode::success && !run_.tree->diff_failed())
+      finish([this] { run_.tree->make_partial_diff(); });
+    // A success has such files where the policy allows them.
+    if (run_.result.code != ExitCode::leak) finish([this] { run_.tree->keep_undiffed(); });
+  }
+  if (run_.work) run_.handover->take(run_.work->take_answer());
+  run_.work.reset();
+}
+
+void RunClosing::end_processes() {
+  finish([this] {
+    if (run_.confinement) run_.result.survivors_excluded = run_.confinement->keeper().shut_down();
+  });
+  run_.egress.reset();  // nobody can use it any more; its connections are recorded now
+}
+
+/// Writes the artifacts and collects the warnings.
+void RunClosing::hand_over() {
+  std::vector<std::string>& warnings = run_.result.warnings;
+  if (!run_.result.survivors_excluded)
+    warnings.push_back("it could not be proved that no process of the run is left");
+  const std::size_t before = warnings.size();
+  if (run_.tree && run_.tree->diff())
+    for (auto& warning : diff_warnings(*run_.tree->diff(), run_.acceptance->made_by_verification(),
+                                       run_.tree->patched()))
+      warnings.push_back(std::move(warning));
+  for (std::size_t i = before; i < warnings.size(); ++i) run_.record.show_warning(warnings[i]);
+  for (const auto& warning : run_.record.tally().warnings()) warnings.push_back(warning);
+  finish([this] { run_.handover->write_artifacts(); });
+  finish([this] {
+    if (run_.result.code == ExitCode::success && run_.tree && run_.tree->diff())
+      run_.apply.apply(*run_.tree->diff(), run_.workspace->record(), run_.out.path(), run_.result);
+  });
+  run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
+  // The next run should only read the notes of a successful one.
+  if (run_.result.code == ExitCode::success) {
+    try {
+      run_.notes.write();
+    } catch (const Error& error) {
+      warnings.push_back(std::string("the notes stay as they were: ") + error.what());
+    }
+  }
+  run_.result.duration = run_.budget.time_used();
+  explain_end();
+}
+
+EndFacts RunClosing::end_facts() const {
+  return {run_.inputs,         run_.options,  run_.result,
+          run_.record.tally(), run_.end_kind, run_.handover->message()};
+}
+
+/// Says what to do about the end, and more of its cause.
+void RunClosing::explain_end() {
+  const EndFacts facts = end_facts();
+  std::string reason = full_reason(facts);
+  run_.result.retryable = retryable_by(facts);
+  if (run_.result.next.empty()) run_.result.next = next_step(facts);
+  run_.result.reason = std::move(reason);
+}
+
+}  // namespace
+
+ExitCode close_run(RunParts& run) { return RunClosing(run).end(); }
+
+}  // namespace sortie

@@ -1,0 +1,220 @@
+#include "app/run/run_opening.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+#include "app/artifacts/flag_outputs.h"
+#include "app/artifacts/run_mark.h"
+#include "app/inputs/run_key.h"
+#include "app/run/resumption.h"
+#include "app/run/run_head.h"
+#include "app/run/run_start.h"
+#include "core/base/error.h"
+#include "core/text/text.h"
+#include "core/workspace/diff/make_diff.h"
+#include "policies/sandbox/keeper/keeper.h"
+#include "policies/sandbox/keeper/support.h"
+
+namespace sortie {
+namespace {
+
+/// The end of a run takes less; a process that needs longer is blocked.
+constexpr std::chrono::seconds kMostOverTime{60};
+
+/// The most bytes of saved outputs.
+constexpr std::uint64_t kMostOutputs = 256u << 20;
+
+class RunOpening {
+ public:
+  explicit RunOpening(RunParts& run) : run_(run) {}
+
+  void begin();
+  void confine();
+  void start_record();
+
+ private:
+  void take_up();
+  void write_running();
+  void keep_room();
+  void confine_with(Namespaces namespaces, const std::filesystem::path& state,
+                    const std::string& no_namespaces = {});
+  void make_acceptance(Confinement& confinement);
+  void announce_start();
+
+  RunParts& run_;
+};
+
+/// Everything up to the keeper: single-threaded, and before any key is read.
+void RunOpening::begin() {
+  run_.result.run_id = run_.inputs.run_id;
+  run_.result.run_key = run_key(run_.key_parts);
+  run_.result.name = run_.inputs.task.name;
+  run_.result.requested_model = run_.inputs.task.model.name;
+  run_.result.started = run_.clock.now();
+  run_.result.approval = name_of(run_.inputs.approval);
+  run_.result.warnings = run_.inputs.warnings;
+  run_.result.digests = {{"task", run_.inputs.task.digest}, {"policy", run_.inputs.policy.digest}};
+  // The transcript of a run that is resumed says so before its earlier end goes.
+  if (run_.goes_on())
+    take_up();
+  else
+    write_running();
+  keep_room();
+  remove_stale(run_.options);
+  check_start(run_.inputs.workspace);
+  run_.notes.read(run_.result.warnings);
+}
+
+void RunOpening::write_running() {
+  run_.out.write("result.json",
+                 write_json_pretty(running_json(run_.result.run_id, run_.result.run_key,
+                                                names_saved(run_.inputs.task))));
+}
+
+/// Goes on with what an earlier process of this run has recorded.
+void RunOpening::take_up() {
+  const RunHistory& history = run_.record.take_up();
+  take_up_inputs(history, run_.inputs);
+  run_.result.run_id = run_.inputs.run_id;
+  run_.result.started = history.began;
+  run_.budget.take_up(history.used);
+  // Nothing was done yet: the base is all there is.
+  if (history.turns.empty()) run_.out.remove_state();
+}
+
+/// Keeps room on the disk for the end of the transcript and for result.json, should artifacts fill it.
+void RunOpening::keep_room() {
+  constexpr std::size_t kRoom = 64 << 10;
+  run_.room.emplace(run_.out.path() / "room").write(std::string(kRoom, '\n'));
+}
+
+/// Tries the full sandbox first, since most machines have it, and probing takes longer than the rest
+/// of the start. Probes everything step by step only if that fails.
+void RunOpening::confine() {
+  const std::filesystem::path state = run_.out.make_state(run_.inputs.workspace);
+  if (run_.inputs.policy.sandbox == SandboxMode::none) return confine_with(Namespaces::none, state);
+  try {
+    confine_with(Namespaces::assumed, state);
+    if (run_.confinement->keeper().layers().namespaces) return;
+  } catch (const Error&) {
+    // The second try reports what is wrong, with a remedy.
+  }
+  run_.confinement.reset();
+  run_.workspace.reset();
+  if (run_.previous != Previous::resumed) run_.out.remove_state();
+  std::string why;
+  const bool namespaces = namespaces_available(&why);
+  confine_with(namespaces ? Namespaces::proved : Namespaces::none,
+               run_.out.make_state(run_.inputs.workspace), why);
+}
+
+void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path& state,
+                              const std::string& no_namespaces) {
+  run_.workspace = open_run_workspace(run_.inputs, run_.covered(), state, namespaces);
+  run_.own_tree_undo.watch(*run_.workspace, state);
+  run_.result.isolation = name_of(run_.workspace->isolation());
+  run_.result.isolation_reason = run_.workspace->reason();
+  std::vector<std::filesystem::path> files = files_of_run(run_.inputs.task, run_.inputs.policy);
+  if (run_.notes.are_kept()) files.push_back(run_.notes.file());
+  protect_linked(*run_.workspace, files, run_.result.warnings);
+  run_.confinement =
+      confine_run(run_.inputs, run_.covered(), state, *run_.workspace, std::move(files), namespaces,
+                  no_namespaces, run_.secrets.for_commands());
+  RunMark::write(state, run_.key_parts, run_.confinement->keeper().pid());
+  run_.result.layers = run_.confinement->layers_json();
+  run_.outputs = std::make_unique<SavedOutputs>(
+      run_.confinement->outputs(),
+      std::min<std::uint64_t>(kMostOutputs, run_.inputs.policy.limits.disk));
+  run_.outputs->show_to(
+      [this](const void* output, std::string_view text) { run_.record.show_output(output, text); });
+}
+
+void RunOpening::start_record() {
+  // Before a key is in our memory: no process of this user may trace us or read /proc/PID/environ
+  // and mem from here on, and no core file is written (prctl(2)).
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
+  run_.signals = std::make_unique<Signals>();
+  run_.signals->end_at(run_.budget.deadline() + kMostOverTime);
+  make_acceptance(*run_.confinement);
+  run_.secrets.take_credentials(run_.confinement->profile(), run_.record);
+  learn_secrets(run_);
+  run_.record.begin(run_.clock, run_.inputs.policy.limits.transcript);
+  announce_start();
+}
+
+void RunOpening::make_acceptance(Confinement& confinement) {
+  const Redactor& redactor = run_.secrets.redactor();
+  run_.tree = std::make_unique<RunTree>(
+      RunTree::Parts{run_.inputs, *run_.workspace, confinement.view(), run_.budget, run_.clock,
+                     *run_.signals, run_.out.path(), redactor, run_.record, run_.result},
+      ProtectedNames::Parts{.root = run_.inputs.workspace,
+                            .seen_as = confinement.workspace(),
+                            .protect = confinement.profile().protect,
+                            .links_at_start = confinement.links_at_start(),
+                            .workspace = *run_.workspace,
+                            .view = confinement.view(),
+                            .git = run_.git,
+                            .made = confinement.made_paths(),
+                            .in_place = run_.workspace->mount_plan().in_place,
+                            .mounted = confinement.keeper().layers().namespaces,
+                            .out = run_.out.path(),
+                            .redactor = redactor,
+                            .record = run_.record,
+                            .result = run_.result});
+  run_.acceptance =
+      std::make_unique<Acceptance>(Acceptance::Parts{.inputs = run_.inputs,
+                                                     .host = confinement,
+                                                     .root = confinement.keeper().view_root(),
+                                                     .tree = *run_.tree,
+                                                     .view = confinement.view(),
+                                                     .git = run_.git,
+                                                     .budget = run_.budget,
+                                                     .signals = *run_.signals,
+                                                     .redactor = redactor,
+                                                     .outputs = *run_.outputs,
+                                                     .record = run_.record,
+                                                     .result = run_.result});
+}
+
+/// Emits the first event, and prints what the operator must know.
+void RunOpening::announce_start() {
+  RunStart start =
+      describe_start(run_.inputs, run_.result, run_.git, *run_.workspace, *run_.confinement);
+  start.seal = transcript_seal(run_.out.path());
+  const auto& earlier = run_.record.earlier();
+  if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
+  run_.record.events().on({earlier ? earlier->used.turns : 0, std::move(start)});
+  if (earlier) {
+    write_running();
+    run_.out.remove_end();
+  }
+  if (run_.attempt == nullptr || run_.attempt->number == 1)
+    run_.record.show_lines(
+        head_lines(run_.record.log_style(), run_.inputs, run_.options, run_.result));
+  if (earlier) run_.record.say_taken_up();
+  if (const auto names = run_.secrets.not_searched_for(); !names.empty())
+    run_.record.say("secrets: not searched for, since short or ordinary words: " +
+                    joined(names, ", "));
+  for (const auto& warning : run_.inputs.warnings) run_.record.show_warning(warning);
+  if (!run_.out.undone().empty()) run_.record.warn("the earlier run: " + run_.out.undone());
+  for (const auto& warning : run_.confinement->warnings()) run_.record.warn(warning);
+  run_.tree->names().start_keeping();
+  if (const std::string risk = open_risk(run_.inputs.policy); !risk.empty())
+    run_.record.show_warning(risk);
+  for (const auto& missing : run_.confinement->missing()) run_.record.say("sandbox: " + missing);
+  if (run_.inputs.task.workspace.isolation == Isolation::automatic &&
+      run_.workspace->isolation() == Isolation::copy)
+    run_.record.say("isolation: copy (" + run_.workspace->reason() + ")");
+}
+
+}  // namespace
+
+void open_run(RunParts& run) {
+  RunOpening opening(run);
+  opening.begin();
+  opening.confine();
+  opening.start_record();
+}
+
+}  // namespace sortie

@@ -1,0 +1,36 @@
+#include "app/run/run_parts.h"
+
+#include <utility>
+
+namespace sortie {
+
+RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle& style,
+                   GitInfo git_info, Json parts_of_key, OutputFolder& folder, Previous found,
+                   const Attempt* one_of)
+    : inputs(std::move(loaded)),
+      options(flags),
+      attempt(one_of),
+      git(std::move(git_info)),
+      key_parts(std::move(parts_of_key)),
+      previous(found),
+      budget(inputs.task.budget, clock, inputs.terms),
+      apply(options, inputs),
+      out(folder),
+      notes(inputs.task, options.out),
+      secrets(inputs, options),
+      record({.folder = out.path(),
+              .json = options.json,
+              .anchor = options.anchor,
+              .retries = inputs.task.model.retries,
+              .style = style,
+              .log = {.rounds = inputs.task.verify.rounds + 1,
+                      .start_must_pass = inputs.task.verify.before == ExpectedStart::pass}},
+             secrets.redactor(), result) {
+  if (attempt != nullptr) budget.share(*attempt->budget, attempt->number - 1);
+}
+
+void learn_secrets(RunParts& run) {
+  run.secrets.learn(run.confinement ? std::optional(run.confinement->git_files()) : std::nullopt);
+}
+
+}  // namespace sortie
