@@ -126,8 +126,9 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   run_.outputs = std::make_unique<SavedOutputs>(
       run_.confinement->outputs(),
       std::min<std::uint64_t>(kMostOutputs, run_.inputs.policy.limits.disk));
-  run_.outputs->show_to(
-      [this](const void* output, std::string_view text) { run_.record.show_output(output, text); });
+  run_.outputs->show_to([&record = run_.record](const void* output, std::string_view text) {
+    record.show_output(output, text);
+  });
 }
 
 void RunOpening::start_record() {
