@@ -175,7 +175,8 @@ struct Policy {
   /// Folders that a task may name as its workspace, absolute or "~/…", besides the caller's own and
   /// the task's repository.
   std::vector<std::string> workspaces;
-  bool own_tree = false;  ///< a task may ask for isolation none, in which it works in the user's tree
+  /// A task may ask for isolation none, in which it works in the user's tree.
+  bool own_tree = true;
   std::vector<std::string> model_hosts;  ///< of models without a key, besides loopback
   std::vector<std::string> mcp_env;      ///< variables that a task may give to an MCP server
   std::vector<std::string> carry_over;   ///< file names that context.carry_over may have

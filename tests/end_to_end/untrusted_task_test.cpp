@@ -214,7 +214,6 @@ const std::vector<Hostile>& hostile_values() {
       {"workspace.path", "workspace: {path: /usr/share}", "bounds.workspace"},
       {"workspace.path", "workspace: {path: ..}", "bounds.workspace"},
       {"workspace.path", "workspace: {path: link-out-folder}", "bounds.workspace"},
-      {"workspace.isolation", "workspace: {isolation: none}", "bounds.own_tree"},
       {"workspace.isolation", "workspace: {isolation: none}", "bounds.own_tree", "foreign"},
       {"workspace.project_docs[]", "workspace: {project_docs: [/etc/passwd]}", "absolute path"},
       {"workspace.project_docs[]", "workspace: {project_docs: [../x]}", "leads out"},

@@ -52,7 +52,7 @@ inline constexpr const char* kPolicy = R"({
   "on_denied": "abort", "max_denials": 3, "unreadable": "allow",
   "bounds": {
     "credentials": {"KEY": ["api.example.com"]}, "models": ["a/*"], "vars_env": ["X_*"],
-    "mcp": ["npx -y server"], "workspace": ["/a"], "own_tree": true,
+    "mcp": ["npx -y server"], "workspace": ["/a"], "own_tree": false,
     "model_hosts": ["m.example.com"],
     "mcp_env": ["A"], "carry_over": ["n.md"], "verify": "rules", "prices": true,
     "budget": {"time": "1s", "tokens": 2, "cost": 3.5}},
