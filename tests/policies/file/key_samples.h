@@ -36,6 +36,7 @@ inline constexpr const char* kTask = R"({
   "expect": {"changes": "any", "tool_success": false,
              "diff": {"max_files": 1, "max_lines": 2, "allow": ["src/**"], "deny": ["*.lock"]}},
   "budget": {"turns": 1, "tool_calls": 2, "tokens": 3, "cost": 4, "time": "5s"},
+  "best_of": {"count": 3, "parallel": 2, "pick": "smallest-diff"},
   "context": {"compact_at": 0.5, "keep_last_turns": 1, "shown_output": "1KiB", "carry_over": "n"},
   "output": {"schema": "FOLDER/schema.json", "findings": true,
              "diff": {"context_lines": 1, "renames": false, "base": "head", "include": ["x"],
