@@ -152,18 +152,25 @@ bool is_sealed(const fs::path& folder) {
 /// Whether the run may have come with the folder that it is to work on, with any outcome or history:
 /// --out lies in it, and a transcript is not the file that the run wrote.
 /// @param attempts  attempts_in()
-bool came_with_folder(const OutputFolder& out, const std::vector<fs::path>& attempts,
+/// @param killed    the run does not say that it has ended
+bool came_with_folder(const OutputFolder& out, const std::vector<fs::path>& attempts, bool killed,
                       const RunInputs& inputs, const GitInfo& git) {
   const bool inside = path_below(out.path(), inputs.workspace) ||
                       (!git.toplevel.empty() && path_below(out.path(), git.toplevel));
   if (!inside) return false;
-  if (attempts.empty())
-    return beginning_of(out.path() / kTranscriptName) != Beginning::record ||
-           !is_sealed(out.path());
-  // An attempt that was killed before its first record has nothing to believe.
-  return std::any_of(attempts.begin(), attempts.end(), [](const fs::path& folder) {
-    return beginning_of(folder / kTranscriptName) == Beginning::record && !is_sealed(folder);
-  });
+  const auto is_recorded = [](const fs::path& folder) {
+    return beginning_of(folder / kTranscriptName) == Beginning::record;
+  };
+  if (attempts.empty()) return !is_recorded(out.path()) || !is_sealed(out.path());
+  // What the top has of an attempt are copies: a run that has ended has at least one of its own. One
+  // that was killed before its first record has nothing to believe.
+  bool one_is_own = false;
+  for (const fs::path& folder : attempts) {
+    if (!is_recorded(folder)) continue;
+    if (!is_sealed(folder)) return true;
+    one_is_own = true;
+  }
+  return !killed && !one_is_own;
 }
 
 /// What the key of an unfinished run was made of, if it is this one on another commit, or by another
@@ -221,7 +228,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool killed = status.empty() || status == "running";
   // Killed before its first record: nothing was done.
   if (killed && !recorded) return Previous::discarded;
-  if (came_with_folder(out, attempts, inputs, git)) {
+  if (came_with_folder(out, attempts, killed, inputs, git)) {
     warnings.push_back(
         "the run in --out " + out.path().string() +
         " is not believed, and was moved to OUT.prev: it lies inside of the workspace, and was not "

@@ -32,10 +32,13 @@ BOOST_AUTO_TEST_CASE(a_run_that_came_with_its_workspace_is_not_believed) {
     bool killed;
     bool brought;  ///< unpacked from elsewhere, with the run in it
     bool believed;
+    bool attempt =
+        false;  ///< with an empty folder of an attempt, whose transcript is not asked for
   } rows[] = {
       {"inside, made here", "work/out", true, false, false, true},
       {"inside, made here, without git", "work/out", false, false, false, true},
       {"a planted success", "work/out", true, false, true, false},
+      {"a planted success with an attempt's folder", "work/out", true, false, true, false, true},
       {"a planted success without git", "work/out", false, false, true, false},
       {"a planted run that goes on", "work/out", true, true, true, false},
       {"elsewhere, brought by the user", "out", true, false, true, true},
@@ -74,6 +77,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_came_with_its_workspace_is_not_believed) {
             "' && tar -cf all.tar work out* 2>/dev/null; rm -rf work out && tar -xpf all.tar";
         BOOST_REQUIRE(std::system(all.c_str()) == 0);
       }
+      if (row.attempt) fs::create_directory(out / "attempt-1");
       if (row.killed)
         run.write_task(CassetteWriter().message("done"), "policy: auto\nexpect: {changes: any}\n");
 
