@@ -133,8 +133,7 @@ void HistoryMaker::add(const ToolCalled& called) {
 }
 
 void HistoryMaker::add(const ToolOutputRecord& output) {
-  call(output.call_id, [](const TurnCall& one) { return one.output.has_value(); }).output =
-      output;
+  call(output.call_id, [](const TurnCall& one) { return one.output.has_value(); }).output = output;
   if (was_counted(output)) ++history_.used.tool_calls;
   if (output.verdict == "denied" || output.verdict == "forbidden") ++history_.denials_in_a_row;
 }

@@ -92,8 +92,8 @@ struct RunHistory {
   std::optional<RunEnd> end{};        ///< of the last start; nothing: the run was killed
   UsedBudget used{};
   std::vector<WorkedTime> worked{};  ///< one a start; UsedBudget::time is their sum
-  int denials_in_a_row = 0;  ///< up to the last decision
-  std::size_t answers = 0;   ///< what providers said: responses and refusals
+  int denials_in_a_row = 0;          ///< up to the last decision
+  std::size_t answers = 0;           ///< what providers said: responses and refusals
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;  ///< of these records
   std::string last_digest;  ///< SHA-256 of the last one's line

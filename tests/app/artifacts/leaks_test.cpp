@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(each_leak_is_at_its_line_in_whichever_hunk_and_file_it_is) 
       "@@ -1,3 +1,3 @@\n one\n-s3cr3t-value\n+s3cr3t-value 2\n three\n"
       "@@ -101,2 +101,4 @@ main\n x\n+y s3cr3t-value\n+z s3cr3t-value s3cr3t-value\n q\n"
       "diff --git a/b.c b/b.c\n--- a/b.c\n+++ b/b.c\n"
-      "@@ -7,2 +7,3 @@\n " + token + "\n+" + token + "\n\n";
+      "@@ -7,2 +7,3 @@\n " +
+      token + "\n+" + token + "\n\n";
 
   std::vector<std::string> places;
   for (const Leak& leak : find_leaks(redactor(), diff)) places.push_back(leak.place);

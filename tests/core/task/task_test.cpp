@@ -162,8 +162,8 @@ BOOST_AUTO_TEST_CASE(the_schema_knows_what_the_loader_reads) {
 }
 
 BOOST_AUTO_TEST_CASE(a_command_of_the_effective_task_is_the_string_or_list_that_was_written) {
-  const Task task = load_task(
-      "-", "version: 1\nprompt: Go.\nverify: [make test, {run: [sh, -c, make lint]}]\n");
+  const Task task =
+      load_task("-", "version: 1\nprompt: Go.\nverify: [make test, {run: [sh, -c, make lint]}]\n");
 
   const Json commands = task_json(task)["verify"]["commands"];
 

@@ -122,9 +122,7 @@ std::vector<Isolation> isolations() {
   return {Isolation::copy};
 }
 
-const char* name_of_isolation(Isolation isolation) {
-  return name_of(isolation);
-}
+const char* name_of_isolation(Isolation isolation) { return name_of(isolation); }
 
 void next_tick(const fs::path& folder) {
   const auto stamp = [&] {
