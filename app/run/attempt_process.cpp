@@ -14,6 +14,7 @@
 #include "app/run/signals.h"
 #include "app/show/standard_output.h"
 #include "core/base/error.h"
+#include "core/base/unnamed_file.h"
 #include "core/files/files.h"
 
 namespace sortie {
@@ -22,15 +23,9 @@ namespace {
 /// The most of a line that is waited for.
 constexpr std::size_t kMostOfBegun = 64u << 10;
 
-/// A file without a name, below that folder.
-Fd unnamed_file(const std::filesystem::path& folder) {
-  Fd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file) return file;
-  // Not every file system has them.
-  std::string name = (folder / ".sortie-XXXXXX").string();
-  file = Fd(::mkostemp(name.data(), O_CLOEXEC));
+Fd events_file(const std::filesystem::path& folder) {
+  Fd file = unnamed_file(folder);
   if (!file) throw path_error(folder.string(), errno);
-  ::unlink(name.c_str());
   return file;
 }
 
@@ -38,7 +33,7 @@ Fd unnamed_file(const std::filesystem::path& folder) {
 
 AttemptProcess::AttemptProcess(int number, const std::filesystem::path& folder,
                                const std::function<ExitCode()>& work)
-    : number_(number), events_(unnamed_file(folder)) {
+    : number_(number), events_(events_file(folder)) {
   Pipe pipe = make_pipe();
   const pid_t parent = ::getpid();
   pid_ = ::fork();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/unnamed_file.h"
 
 namespace sortie {
 namespace {
@@ -28,16 +29,6 @@ constexpr std::size_t kReadBytes = 256u << 10;
 Fd open_again(int descriptor) {
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   return Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
-Fd open_nameless_file(const std::filesystem::path& folder) {
-  if (folder.empty()) return Fd();
-  Fd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file) return file;
-  std::string name = folder / ".events-XXXXXX";  // not every file system has O_TMPFILE
-  file = Fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (file) ::unlink(name.c_str());
-  return file;
 }
 
 /// "10 min", "30 s", "200 ms".
@@ -105,7 +96,9 @@ void EventWriter::write(std::string line) {
 
 /// Puts a line at the end of the file.
 bool EventWriter::spill(const std::string& line) {
-  if (!file_) file_ = open_nameless_file(options_.folder);
+  if (!file_) {
+    if (!options_.folder.empty()) file_ = unnamed_file(options_.folder);
+  }
   if (!file_) return false;
   std::size_t written = 0;
   while (written < line.size()) {
