@@ -24,6 +24,7 @@
 #include <optional>
 
 #include "core/base/fd.h"
+#include "core/files/file_name.h"
 #include "core/files/folder_stream.h"
 #include "core/json/json.h"
 #include "policies/environment/environment.h"
@@ -69,10 +70,10 @@ std::string content_of(const std::string& path) {
 
 // ---- writes ----
 
-const char* const kProbeName = ".sortie-canary";
-
+/// A new name each time: a canary that was killed may have left its own. By its form the run that
+/// goes on knows it as no work of the agent.
 std::string probe_in(const std::string& folder) {
-  return folder + (folder == "/" ? "" : "/") + kProbeName + "-" + std::to_string(::getpid());
+  return folder + (folder == "/" ? "" : "/") + temporary_name();
 }
 
 bool can_create_in(const std::string& folder) {
@@ -88,7 +89,7 @@ bool can_write_unnamed(const std::string& folder) {
 }
 
 bool can_rename(const std::string& path) {
-  const std::string other = path + kProbeName;
+  const std::string other = path + temporary_name();
   if (::rename(path.c_str(), other.c_str()) != 0) return false;
   ::rename(other.c_str(), path.c_str());
   return true;

@@ -1,10 +1,12 @@
 #include "policies/sandbox/canary.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "core/files/file_name.h"
 #include "tests/policies/sandbox/confinement.h"
 #include "tests/policies/sandbox/fork_launcher.h"
 #include "tests/policies/sandbox/scene.h"
@@ -50,6 +52,26 @@ BOOST_AUTO_TEST_CASE(the_layers_without_namespaces_prove_all_five) {
   const auto proofs = run_canary(launcher, profile, {{"HOME", "/home"}}, {kSecret});
 
   BOOST_TEST(proved(proofs) == "writes secrets network processes kernel", details(proofs));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_killed_canary_left_does_not_stand_in_the_way_of_the_next_one) {
+  const Scene scene(user());
+  const SandboxProfile profile = scene.profile();
+  const Confinement confinement(profile);
+  ForkLauncher launcher([&] {
+    const int failed = confinement.apply();
+    // In a process namespace of its own each canary has the id of the one before.
+    const fs::path left = scene.workspace() / (".sortie-canary-" + std::to_string(::getpid()));
+    if (const int file = ::open(left.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600); file >= 0)
+      ::close(file);
+    return failed;
+  });
+
+  const auto proofs = run_canary(launcher, profile, {{"HOME", "/home"}}, {kSecret});
+
+  BOOST_TEST(proved(proofs) == "writes secrets network processes kernel", details(proofs));
+  for (const auto& entry : fs::directory_iterator(scene.workspace()))
+    BOOST_TEST(!is_temporary_name(entry.path().filename().string()));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_sandbox_nothing_is_proved_and_all_is_undone) {
