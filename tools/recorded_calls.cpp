@@ -1,9 +1,13 @@
 #include "tools/recorded_calls.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/files/disk_place.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
@@ -36,6 +40,31 @@ ToolResult result_of(const ToolOutputRecord& output) {
       result.server_answer.set("structured_content", output.details.structured_content);
   }
   return result;
+}
+
+/// How many changes the lines stand for: "… N more" for N.
+std::size_t listed_changes(const std::vector<std::string>& lines) {
+  constexpr std::string_view kMore = "… ";
+  if (lines.empty() || !lines.back().starts_with(kMore)) return lines.size();
+  return lines.size() - 1 + std::strtoull(lines.back().c_str() + kMore.size(), nullptr, 10);
+}
+
+bool may_write(const std::string& path, const RecordedCalls::Tree& tree) {
+  return !tree.engine.is_protected(tree.files.resolve(path));
+}
+
+/// Whether the file or link is as the change leaves it.
+bool is_already(const FileChange& change, const std::optional<FileStatus>& there,
+                const DiskFiles& files) {
+  constexpr std::uint64_t kMostRead = 16u << 20;
+  if (!there) return false;
+  if (!change.link_target.empty())
+    return there->kind == FileStatus::Kind::symlink &&
+           files.read_link(change.path) == change.link_target;
+  if (there->kind != FileStatus::Kind::file || (there->mode & 0777) != (change.mode & 0777) ||
+      there->size > kMostRead)
+    return false;
+  return sha256_hex(files.read(change.path).value_or("")) == change.sha256_after;
 }
 
 /// A tool whose calls are all answered from the record.
@@ -89,12 +118,15 @@ void RecordedCalls::take(const RunEvent& event) {
   if (const auto* decided = std::get_if<CallDecided>(&event.what)) {
     for (const RecordedAction& action : decided->actions)
       if (action.kind == ActionKind::call_tool) other_names_[decided->call_id] = action.other_names;
+    decided_[decided->call_id] = decided->actions;
     if (decided->approver && !decided->approver->remembered)
       approver_.by_call[decided->call_id].push_back(*decided->approver);
   } else if (const auto* called = std::get_if<ToolCalled>(&event.what)) {
     open_[called->call.call_id] = calls_.size();
     calls_.push_back({.call = called->call,
                       .origin = called->origin,
+                      .actions = std::exchange(decided_[called->call.call_id], {}),
+                      .process = process_,
                       .session = session_in(called->call),
                       .from_record = called->origin.has_value()});
     if (called->origin)
@@ -105,63 +137,130 @@ void RecordedCalls::take(const RunEvent& event) {
     if (found == open_.end()) return;
     Call& call = calls_[last_output_];
     call.output = *output;
+    goes_on_ = false;
     if (output->details.session_id) call.session = output->details.session_id;
     if (output->verdict == kInterrupted) call.from_record = true;
     open_.erase(found);
   } else if (const auto* change = std::get_if<FileChange>(&event.what)) {
-    if (last_output_ < calls_.size()) calls_[last_output_].changes.push_back(*change);
+    if (last_output_ >= calls_.size()) return;
+    Call& call = calls_[last_output_];
+    (goes_on_ ? call.later_changes : call.changes).push_back(*change);
   }
 }
 
-/// A new process of the run: the sessions of the one before are gone.
+/// A new process of the run: the sessions of the one before are gone, unless they had ended.
 void RecordedCalls::take_resumption() {
-  for (Call& call : calls_)
-    if (call.session) call.from_record = true;
+  std::set<std::int64_t> ended;
+  for (auto call = calls_.rbegin(); call != calls_.rend() && call->process == process_; ++call) {
+    if (!call->session) continue;
+    if (call->output && call->output->exit) ended.insert(*call->session);
+    if (ended.count(*call->session) == 0) call->from_record = true;
+  }
+  ++process_;
+  goes_on_ = true;
 }
 
 /// All calls of a session come from the record if one does.
 void RecordedCalls::choose() {
-  std::set<std::int64_t> sessions;
+  std::set<std::pair<int, std::int64_t>> sessions;  // each process numbers its own
   for (const Call& call : calls_)
-    if (call.from_record && call.session) sessions.insert(*call.session);
+    if (call.from_record && call.session) sessions.emplace(call.process, *call.session);
   for (Call& call : calls_)
-    if (call.session && sessions.count(*call.session) != 0) call.from_record = true;
+    if (call.session && sessions.count({call.process, *call.session}) != 0) call.from_record = true;
 }
 
-std::optional<ToolResult> RecordedCalls::answer(const ToolCall& call, Files& files) {
+std::optional<ToolResult> RecordedCalls::answer(const ToolCall& call, Tree tree) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const Call& one = calls_[i];
     if (used_[i] || one.call.call_id != call.call_id || one.call.name != call.name) continue;
     used_[i] = true;
+    answered_[call.call_id] = i;
     if (!one.from_record || !one.output) return std::nullopt;
-    if (one.output->verdict == kInterrupted)
-      gaps_.push_back("what " + one_line(call.name, 60) + " (" + one_line(call.call_id, 60) +
-                      ") had done when the run was cut off");
-    for (const FileChange& changed : one.changes) change(changed, files);
-    return result_of(*one.output);
+    const bool cut_off = one.output->verdict == kInterrupted;
+    const std::size_t lines = listed_changes(one.output->changed_files);
+    if (cut_off && lines > one.changes.size())
+      gaps_.push_back(std::to_string(lines - one.changes.size()) + " more changes of " +
+                      one_line(call.name, 60) + " (" + one_line(call.call_id, 60) +
+                      "), which was cut off");
+    change_all(one.changes, tree);
+    ToolResult result = result_of(*one.output);
+    // The record may have more of them than are looked for after a call.
+    if (cut_off) result.file_changes = one.changes;
+    return result;
   }
   return std::nullopt;
 }
 
-/// Makes a recorded change again.
-void RecordedCalls::change(const FileChange& change, Files& files) {
-  try {
-    if (change.kind == ChangeKind::remove) {
-      if (files.status(change.path)) files.remove(change.path);
-      return;
-    }
-    const bool empty =
-        change.content.empty() &&
-        change.sha256_after == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    if (!change.content.empty() || empty) {
-      files.write(change.path, base64_decoded(change.content), change.mode);
-      return;
-    }
-  } catch (const ToolError&) {
+std::optional<std::vector<Action>> RecordedCalls::actions(const ToolCall& call) const {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const Call& one = calls_[i];
+    if (used_[i] || one.call.call_id != call.call_id || one.call.name != call.name) continue;
+    if (!one.from_record || !session_in(call) || one.actions.empty()) return std::nullopt;
+    std::vector<Action> actions;
+    for (const RecordedAction& action : one.actions)
+      if (action.kind == ActionKind::run_command && action.argv)
+        actions.push_back(RunCommand{
+            .argv = *action.argv, .workdir = action.workdir.value_or(""), .input = action.input});
+    return actions;
   }
-  gaps_.push_back("the change of " + one_line(change.path) +
-                  (change.link_target.empty() ? "" : ", a link"));
+  return std::nullopt;
+}
+
+bool RecordedCalls::add_later_changes(const ToolCall& call, std::vector<FileChange>& changes,
+                                      Tree tree) {
+  const std::lock_guard lock(mutex_);
+  const auto found = answered_.find(call.call_id);
+  if (found == answered_.end()) return false;
+  bool any = false;
+  for (const FileChange& later : calls_[found->second].later_changes) {
+    const bool changed = change(later, tree);
+    any = any || changed;
+    const bool has_it = std::any_of(changes.begin(), changes.end(),
+                                    [&](const FileChange& one) { return one.path == later.path; });
+    if (changed || !has_it) changes.push_back(later);
+  }
+  return any;
+}
+
+/// Those first that make room for others.
+bool RecordedCalls::change_all(const std::vector<FileChange>& changes, Tree tree) {
+  bool any = false;
+  for (const bool removal : {true, false})
+    for (const FileChange& one : changes)
+      if ((one.kind == ChangeKind::remove) == removal) any = change(one, tree) || any;
+  return any;
+}
+
+/// Makes a recorded change again. @return  whether the tree was changed
+bool RecordedCalls::change(const FileChange& change, Tree tree) {
+  DiskFiles& files = tree.files;
+  const std::string gap =
+      "the change of " + one_line(change.path) + (change.link_target.empty() ? "" : ", a link");
+  try {
+    const auto there = files.status(change.path);
+    if (change.kind == ChangeKind::remove) {
+      if (!there || there->kind == FileStatus::Kind::folder) return false;
+      if (!may_write(change.path, tree)) throw ToolError("protected");
+      files.remove(change.path);
+      return true;
+    }
+    if (is_already(change, there, files)) return false;
+    const std::string content =
+        change.link_target.empty() ? base64_decoded(change.content) : change.link_target;
+    if (!may_write(change.path, tree) || sha256_hex(content) != change.sha256_after)
+      throw ToolError("not recorded");
+    if (there && there->kind == FileStatus::Kind::folder) disk::remove_hollow(files, change.path);
+    if (change.link_target.empty())
+      files.write(change.path, content, change.mode);
+    else
+      disk::write_link(files.root(), change.path, change.link_target);
+    return true;
+  } catch (const ToolError&) {
+    gaps_.push_back(gap);
+  }
+  return false;
 }
 
 std::vector<std::string> RecordedCalls::take_gaps() {

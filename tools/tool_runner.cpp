@@ -160,6 +160,23 @@ class AllSignalsBlocked {
   sigset_t before_{};
 };
 
+/// A tool whose call does what was recorded.
+class RecordedDoing : public Tool {
+ public:
+  RecordedDoing(const Tool& tool, std::vector<Action> actions)
+      : tool_(tool), actions_(std::move(actions)) {}
+  const ToolSpec& spec() const override { return tool_.spec(); }
+  CallTool identity() const override { return tool_.identity(); }
+  std::vector<Action> actions(const Json&) const override { return actions_; }
+  ToolResult run(const Json&, std::stop_token) override {
+    throw ToolError("the record does not have this call");
+  }
+
+ private:
+  const Tool& tool_;
+  const std::vector<Action> actions_;
+};
+
 /// A call that is answered without being run.
 class Answered : public PendingCall {
  public:
@@ -197,8 +214,8 @@ PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
   if (wrote && questions_.touched_paths) {
     found.touched = questions_.touched_paths();
     if (questions_.file_changes)
-      found.changes = questions_.file_changes(
-          found.touched, result.worked_on_files && !result.exit && !result.session);
+      found.changes =
+          questions_.file_changes(found.touched, result.worked_on_files && !result.exit);
     found.remarks.push_back(remark_on_limit());
   }
   return found;
@@ -353,7 +370,11 @@ CallRecord ToolRunner::outside(const ToolCall& call, int turn, const LeadsOutsid
 std::unique_ptr<PendingCall> ToolRunner::decide(const ToolCall& call, const OfferedTool& offered,
                                                 int turn, std::stop_token stop) {
   CallArguments arguments = read_arguments(call, offered);
-  CallDecision decided = gate_.decide(*offered.tool, call, arguments.values, turn, std::move(stop));
+  auto recorded = options_.recorded_actions ? options_.recorded_actions(call) : std::nullopt;
+  CallDecision decided =
+      recorded ? gate_.decide(RecordedDoing(*offered.tool, std::move(*recorded)), call,
+                              arguments.values, turn, std::move(stop))
+               : gate_.decide(*offered.tool, call, arguments.values, turn, std::move(stop));
   Json actions = Json::array();
   for (const auto& action : decided.actions) actions.push_back(to_json(action, engine_));
   events_.on(approval_event(turn, call, std::move(actions), std::move(decided.record),
@@ -441,6 +462,7 @@ CallRecord ToolRunner::finish(Running& one) {
   // A tool that reports its own changes knows better.
   if (done.record.changed_files.empty()) done.record.changed_files = std::move(found.touched);
   if (done.file_changes.empty()) done.file_changes = std::move(found.changes);
+  if (options_.later_changes) options_.later_changes(one.call, done.file_changes);
   return done;
 }
 

@@ -82,6 +82,10 @@ struct ToolRunnerOptions {
   SavedOutputs* outputs = nullptr;       ///< keeps texts that are cut; null: they are not kept
   /// The recorded result of a call that is not to be run; nothing: it is run. May be unset.
   std::function<std::optional<ToolResult>(const ToolCall& call)> recorded{};
+  /// What a call does whose own tool can't say it in a replay; nothing: it can. May be unset.
+  std::function<std::optional<std::vector<Action>>(const ToolCall& call)> recorded_actions{};
+  /// Adds what the record has after the changes of a call, and makes it again. May be unset.
+  std::function<void(const ToolCall& call, std::vector<FileChange>& changes)> later_changes{};
   PathQuestions paths{};
   ApprovalOptions approval{};
   OfferOptions offer{};

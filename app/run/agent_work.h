@@ -32,8 +32,8 @@ class AgentWork {
     const Signals& signals;
     RunRecord& record;
     RunResult& result;
-    /// What is known of the effects of a call that was cut off.
-    std::function<std::string(const TurnCall&)> effects{};
+    /// As EarlierTurn::effects.
+    std::function<CutOffEffects(const TurnCall*)> effects{};
   };
   /// The agent's last message.
   struct Answer {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/run/cut_off_effects.h"
 #include "core/text/base64.h"
 
 namespace sortie {
@@ -25,6 +26,17 @@ FileChange change_of(TouchedFile&& file, const Redactor& redactor) {
 }
 
 }  // namespace
+
+void CallChanges::take_up(const RunHistory& history) {
+  for (const auto& [path, file] : recorded_files(history))
+    if (!file.is_there || !file.sha256.empty()) digests_.know(path, file.sha256);
+}
+
+void CallChanges::take_up(const std::vector<FileChange>& changes) {
+  for (const FileChange& change : changes)
+    if (change.kind == ChangeKind::remove || !change.sha256_after.empty())
+      digests_.know(change.path, change.sha256_after);
+}
 
 std::vector<FileChange> CallChanges::take(const std::vector<std::string>& touched,
                                           bool by_other_program) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/record/events.h"
+#include "core/record/run_history.h"
 #include "core/secrets/redact.h"
 #include "core/workspace/diff/file_digests.h"
 
@@ -31,6 +32,10 @@ class CallChanges {
               const Redactor& redactor)
       : digests_(workspace, view), connections_(connections), redactor_(redactor) {}
 
+  /// Goes on with the digests that an earlier process recorded.
+  void take_up(const RunHistory& history);
+  /// Goes on with what a call changed that was cut off.
+  void take_up(const std::vector<FileChange>& changes);
   /// A call that a replay can't make again, since it used the network or is another program's,
   /// leaves the contents too, without secrets.
   /// @param touched  lines of TouchedPaths::take()

@@ -81,7 +81,7 @@ void Run::work() {
       .signals = *run_.signals,
       .record = run_.record,
       .result = run_.result,
-      .effects = [this](const TurnCall& call) { return run_.tree->effects_since(call.started); }});
+      .effects = [this](const TurnCall* call) { return run_.tree->cut_off_effects(call); }});
   run_.work->run();
   run_.acceptance->check_diff(run_.work->last_message());
   run_.work->take_notes();

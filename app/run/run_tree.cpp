@@ -1,17 +1,15 @@
 #include "app/run/run_tree.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <chrono>
+#include <utility>
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/kept_files.h"
+#include "app/run/cut_off_effects.h"
 #include "app/run/run_ends.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/workspace/diff/make_diff.h"
-#include "core/workspace/manifest.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {
@@ -74,6 +72,7 @@ void RunTree::begin_work() {
   touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
   call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
                         parts_.redactor);
+  if (const auto& earlier = parts_.record.earlier()) call_changes_->take_up(*earlier);
 }
 
 void RunTree::checkpoint() noexcept {
@@ -204,20 +203,17 @@ void RunTree::keep_undiffed() {
                                      "/: " + some_of(kept.not_kept));
 }
 
-std::string RunTree::effects_since(std::chrono::system_clock::time_point time) const {
-  if (restored_) return "what it changed in the workspace is not kept";
+CutOffEffects RunTree::cut_off_effects(const TurnCall* call) {
+  const RunHistory& history = *parts_.record.earlier();
   // Stamps of files are of the kernel's last tick.
-  const auto since =
-      std::chrono::duration_cast<std::chrono::nanoseconds>((time - 20ms).time_since_epoch());
-  std::vector<std::string> written;
-  for (const ChangedPath& changed : parts_.workspace.changed_paths(parts_.view)) {
-    struct stat status {};
-    if (::fstatat(parts_.view.root(), changed.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        stamp_of(status).ctime >= since.count())
-      written.push_back(changed.path);
-  }
-  return written.empty() ? "no file that is in the workspace now was written since it began"
-                         : "written since it began: " + some_of(written, 20);
+  const auto since = call != nullptr ? call->started - 20ms : history.worked.back().to;
+  CutOffEffects effects;
+  if (!std::exchange(effects_found_, true))
+    effects = find_cut_off_effects(parts_.workspace, parts_.view, parts_.inputs.workspace, history,
+                                   since, parts_.redactor);
+  call_changes_->take_up(effects.changes);
+  if (restored_) effects.text = "what it changed in the workspace is not kept";
+  return effects;
 }
 
 ChangedState RunTree::state() {

@@ -15,6 +15,7 @@
 #include "app/setup/run_services.h"
 #include "ci/result.h"
 #include "core/agent/budget.h"
+#include "core/agent/earlier_work.h"
 #include "core/base/clock.h"
 #include "core/files/files.h"
 #include "core/secrets/redact.h"
@@ -76,8 +77,8 @@ class RunTree : public WorkSoFar {
   void keep_undiffed();
   /// The paths that patches of the agent wrote so far. Safe in every thread.
   std::set<std::string> patched() const;
-  /// What was written since a time, for a model whose call was cut off then.
-  std::string effects_since(std::chrono::system_clock::time_point time) const;
+  /// As EarlierTurn::effects, of a run that was taken up.
+  CutOffEffects cut_off_effects(const TurnCall* call);
   /// The state that a verification checks.
   /// @throws RunEnds  a signal came, or the time is up
   ChangedState state();
@@ -104,6 +105,7 @@ class RunTree : public WorkSoFar {
   std::optional<RestoredTree> restored_;
   std::optional<Diff> diff_;
   bool diff_failed_ = false;
+  bool effects_found_ = false;  ///< cut_off_effects() has returned its changes
 };
 
 }  // namespace sortie

@@ -56,6 +56,7 @@ struct Agent::State : public ConcurrentCommandSource {
 
   void make_model();
   void make_tools();
+  void answer_from_record(ToolRunnerOptions& options);
   ApprovalOptions approval_options();
   void make_loop();
   void read_docs();
@@ -131,10 +132,7 @@ void Agent::State::make_tools() {
   options.offer.absent = absent_tools(set);
   options.offer.source = start_servers();
   options.outputs = &parts.outputs;
-  if (recorded_calls)
-    options.recorded = [this](const ToolCall& call) {
-      return recorded_calls->answer(call, parts.confinement.view());
-    };
+  if (recorded_calls) answer_from_record(options);
   options.paths.touched_paths = [&work = parts.work] { return work.touched_paths(); };
   options.paths.file_changes = [&work = parts.work](const std::vector<std::string>& touched,
                                                     bool by_other_program) {
@@ -154,6 +152,22 @@ void Agent::State::make_tools() {
       std::make_unique<ToolRunner>(std::move(tools), parts.confinement.engine(), parts.events,
                                    redactor, parts.clock, std::move(options));
   check_stage_tools();
+}
+
+/// Has a replay take from the record what it can't do again.
+void Agent::State::answer_from_record(ToolRunnerOptions& options) {
+  const auto tree = [this] {
+    return RecordedCalls::Tree{parts.confinement.view(), parts.confinement.engine()};
+  };
+  options.recorded = [this, tree](const ToolCall& call) {
+    return recorded_calls->answer(call, tree());
+  };
+  options.recorded_actions = [this](const ToolCall& call) { return recorded_calls->actions(call); };
+  options.later_changes = [this, tree](const ToolCall& call, std::vector<FileChange>& changes) {
+    // They are not the doing of the next call.
+    if (recorded_calls->add_later_changes(call, changes, tree()))
+      parts.work.file_changes(parts.work.touched_paths(), false);
+  };
 }
 
 /// Starts the task's MCP servers.

@@ -25,7 +25,8 @@ class WorkSoFar {
   virtual std::vector<std::string> touched_paths() = 0;
   /// The changes behind these lines, for the record. Called once after each call that changed
   /// something.
-  /// @param by_other_program  a server of tools made them
+  /// @param by_other_program  a server of tools, or a session that goes on, made them: a replay may
+  ///                          not make them again
   virtual std::vector<FileChange> file_changes(const std::vector<std::string>& touched,
                                                bool by_other_program) = 0;
   /// Those of them that have exactly the size that files may have (limits.file_size).

@@ -23,6 +23,13 @@ struct EarlierConversation {
   std::optional<Usage> usage{};                ///< of the response to that request
 };
 
+/// What is known of the effects of a call that was cut off.
+struct CutOffEffects {
+  std::string text{};                        ///< a sentence for the model, or ""
+  std::vector<std::string> changed_files{};  ///< as ToolOutputRecord::changed_files
+  std::vector<FileChange> changes{};
+};
+
 /// The last turn of an earlier process: the response, and how far it was acted on.
 struct EarlierTurn {
   std::optional<Response> response{};  ///< nothing: its request is to be sent again
@@ -32,8 +39,10 @@ struct EarlierTurn {
   std::vector<std::string> pieces{};  ///< of a message that these left unfinished
   /// What the model has to know about the interruption; "": nothing.
   std::string note{};
-  /// What is known of the effects of a call that has no output.
-  std::function<std::string(const TurnCall&)> effects{};
+  /// What is in the tree now and in no record: the effects of a call that has no output, or of what
+  /// ran beside the calls. Each is returned once. May be empty.
+  /// @param call  the one that is answered; null: all have an output
+  std::function<CutOffEffects(const TurnCall* call)> effects{};
 };
 
 /// The items of a request, as recorded.

@@ -128,6 +128,7 @@ class Loop {
   void begin_run();
   LoopResult go_on(std::stop_token stop);
   std::optional<LoopResult> take_up(std::stop_token stop);
+  void record_unseen_changes();
   const TurnCall* earlier_call(const ToolCall& call) const;
   /// How the call's verdict ends the run, if it does.
   static std::optional<LoopResult> end_by(const CallRecord& result);

@@ -52,9 +52,21 @@ LoopResult Loop::resume(EarlierTurn earlier, std::stop_token stop) {
   return go_on(std::move(stop));
 }
 
+/// Records what nobody has: a call that is answered as cut off has it in its own record.
+void Loop::record_unseen_changes() {
+  const auto& calls = earlier_->calls;
+  if (!earlier_->effects || std::any_of(calls.begin(), calls.end(), [](const TurnCall& call) {
+        return call.called && !call.output;
+      }))
+    return;
+  for (FileChange& change : earlier_->effects(nullptr).changes)
+    parts_.events.on({turn(), std::move(change)});
+}
+
 /// Acts on the response of an earlier process, as far as that one did not.
 std::optional<LoopResult> Loop::take_up(std::stop_token stop) {
   std::optional<LoopResult> end;
+  record_unseen_changes();
   if (earlier_->response) {
     Response response = std::move(*earlier_->response);
     conversation_.take_again(response);
@@ -78,9 +90,10 @@ const TurnCall* Loop::earlier_call(const ToolCall& call) const {
 /// Answers a call that an earlier process has made, without running it.
 std::optional<LoopResult> Loop::give_earlier(const ToolCall& call, const TurnCall& earlier) {
   if (!earlier.output) {
-    CallRecord done =
-        not_run(call, interrupted_text(call, earlier_->effects ? earlier_->effects(earlier) : ""),
-                "interrupted");
+    CutOffEffects effects = earlier_->effects ? earlier_->effects(&earlier) : CutOffEffects();
+    CallRecord done = not_run(call, interrupted_text(call, effects.text), "interrupted");
+    done.record.changed_files = std::move(effects.changed_files);
+    done.file_changes = std::move(effects.changes);
     parts_.budget.count_tool_call();
     give_output(call, std::move(done));
     return {};

@@ -106,6 +106,23 @@ std::string make_beside(const Fd& folder, std::string_view content, const struct
   return name;
 }
 
+void write_link(int root, const fs::path& path, const std::string& target) {
+  const auto [above, name] = split_name(path);
+  const Fd folder = make_folders(root, above, path);
+  const struct stat owner = owner_of(folder, replaced_at(folder, name, path), path);
+  if (::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT) fail_errno(path, errno);
+  if (::symlinkat(target.c_str(), folder.get(), name.c_str()) != 0) fail_errno(path, errno);
+  if (::geteuid() == 0 &&
+      ::fchownat(folder.get(), name.c_str(), owner.st_uid, owner.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
+    fail_errno(path, errno);
+}
+
+void remove_hollow(Files& files, const fs::path& path) {
+  for (const FolderEntry& entry : files.list(path))
+    if (entry.kind == FileStatus::Kind::folder) remove_hollow(files, path / entry.name);
+  files.remove_empty_folder(path);
+}
+
 const Fd& OpenFolder::open(const std::string& folder) {
   if (folder_ && name_ == folder) return folder_;
   folder_ = open_beneath(root_, folder, O_PATH | O_DIRECTORY);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/files/files.h"
 
 /// Functions on names below the open root of a tree on disk. Each throws ToolError, "PATH: cause".
 namespace sortie::disk {
@@ -38,6 +39,11 @@ struct stat replaced_at(const Fd& folder, const std::string& name,
 /// @return  the name
 std::string make_beside(const Fd& folder, std::string_view content, const struct stat& owner,
                         unsigned mode, const std::filesystem::path& path);
+
+/// Makes a link in place of the file or link that is there; makes its parent folders.
+void write_link(int root, const std::filesystem::path& path, const std::string& target);
+/// Removes a folder that holds nothing but folders.
+void remove_hollow(Files& files, const std::filesystem::path& path);
 
 /// Keeps the last used folder below a root open: paths are mostly sorted by folder.
 class OpenFolder {

@@ -325,41 +325,6 @@ BOOST_AUTO_TEST_CASE(a_run_that_was_gone_on_with_replays_as_one) {
   BOOST_TEST(replay(folder.out()).status == 0);
 }
 
-// What a call had done when its process was killed is not known: neither that it is the same, nor
-// that it is not.
-BOOST_AUTO_TEST_CASE(a_call_that_was_cut_off_is_taken_from_the_record_and_named) {
-  for (const bool with_effect : {false, true}) {
-    BOOST_TEST_CONTEXT(with_effect) {
-      const RunFolder folder;
-      folder.write("work/a.txt", "one\n");
-      folder.commit_workspace();
-      CassetteWriter cassette;
-      cassette.shell({"sh", "-c", "echo two >> a.txt"}).next();
-      const std::string marker = "31557600." + std::to_string(::getpid()) + "5";
-      cassette
-          .shell({"sh", "-c",
-                  (with_effect ? "echo more >> a.txt; exec sleep " : "exec sleep ") + marker})
-          .next();
-      cassette.shell({"sh", "-c", "echo three >> a.txt"}).next().message("done");
-      folder.write_task(cassette, "policy: auto\n");
-      Program program(folder.plain_start());
-      const std::string command = "sleep" + std::string(1, '\0') + marker;
-      BOOST_REQUIRE(wait_until([&] { return !processes_with(command).empty(); }));
-      program.signal(SIGKILL);
-      program.finish();
-      const ProgramEnd end = folder.run();
-      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
-
-      const ProgramEnd again = replay(folder.out());
-
-      BOOST_TEST(again.status == (with_effect ? 8 : 0), again.errors);
-      BOOST_TEST(holds(again.errors, "replay: not done again: what shell ("), again.errors);
-      BOOST_TEST(holds(again.errors, "replay: differs: changes.diff") == with_effect, again.errors);
-      BOOST_TEST(holds(folder.artifact("changes.diff"), "+more") == with_effect);
-    }
-  }
-}
-
 BOOST_AUTO_TEST_CASE(a_run_whose_history_was_shortened_replays_too) {
   const RunFolder folder;
   folder.write("work/a.txt", "one\n");

@@ -39,26 +39,6 @@ Json json_of(std::string_view text) {
   }
 }
 
-/// Removes a folder that holds nothing but folders.
-void remove_hollow(DiskFiles& view, const std::string& path) {
-  for (const FolderEntry& entry : view.list(path))
-    if (entry.kind == FileStatus::Kind::folder) remove_hollow(view, child_path(path, entry.name));
-  view.remove_empty_folder(path);
-}
-
-void write_link(DiskFiles& view, const std::string& path, const std::string& target) {
-  const auto [above, name] = disk::split_name(path);
-  const Fd folder = disk::make_folders(view.root(), above, path);
-  const struct stat owner = disk::owner_of(folder, disk::replaced_at(folder, name, path), path);
-  if (::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT)
-    throw system_error(path_text(path), ExitCode::environment);
-  if (::symlinkat(target.c_str(), folder.get(), name.c_str()) != 0)
-    throw system_error(path_text(path), ExitCode::environment);
-  if (::geteuid() == 0 &&
-      ::fchownat(folder.get(), name.c_str(), owner.st_uid, owner.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
-    throw system_error(path_text(path), ExitCode::environment);
-}
-
 void set_time(const DiskFiles& view, const std::string& path, std::int64_t time) {
   const auto [above, name] = disk::split_name(path);
   const Fd folder = open_beneath(view.root(), above, O_RDONLY | O_DIRECTORY);
@@ -184,9 +164,9 @@ void Checkpoint::restore(const fs::path& root_shown, DiskFiles& view) const {
       throw Error("the checkpoint names " + path_text(path) + " in " + path_text(root_shown),
                   ExitCode::integrity);
     const auto there = view.status(path);
-    if (there && there->kind == FileStatus::Kind::folder) remove_hollow(view, path);
+    if (there && there->kind == FileStatus::Kind::folder) disk::remove_hollow(view, path);
     if (member.entry.is_link)
-      write_link(view, path, member.entry.target);
+      disk::write_link(view.root(), path, member.entry.target);
     else
       view.write(path, member.content, member.entry.mode & 07777u);
     set_time(view, path, member.entry.mtime);

@@ -13,26 +13,21 @@ constexpr std::uint64_t kMostKept = 2u << 20;
 /// Paths whose last digest is remembered.
 constexpr std::size_t kMostKnown = 20'000;
 
-struct Read {
-  std::optional<std::string> content{};
-  unsigned mode = 0644;
-  bool is_link = false;
-  std::string why_not{};
-};
+}  // namespace file_digests
 
-/// Reads a file or a link, if it is small enough. The budget pays for it.
-Read read_entry(const Files& files, const std::string& path, std::uint64_t& budget) {
-  Read read;
+EntryRead read_entry(const Files& files, const std::string& path, std::uint64_t& budget) {
+  EntryRead read;
   try {
     const auto status = files.status(path);
     if (!status) return read;
+    read.is_there = true;
     read.mode = status->mode;
     if (status->kind == FileStatus::Kind::symlink) {
       read.is_link = true;
       read.content = files.read_link(path);
     } else if (status->kind != FileStatus::Kind::file) {
-      read.why_not = "not a regular file";
-    } else if (status->size > kMostOfFile) {
+      read.why_not = kNoFile;
+    } else if (status->size > file_digests::kMostOfFile) {
       read.why_not = "larger than 8 MiB";
     } else if (status->size > budget) {
       read.why_not = "the call changed more than 32 MiB";
@@ -46,11 +41,9 @@ Read read_entry(const Files& files, const std::string& path, std::uint64_t& budg
   return read;
 }
 
-}  // namespace file_digests
-
 std::string FileDigests::digest_before(const std::string& path, TouchedFile& file) {
   if (const auto known = known_.find(path); known != known_.end()) return known->second;
-  auto was = file_digests::read_entry(workspace_.start(), path, bytes_left_);
+  auto was = read_entry(workspace_.start(), path, bytes_left_);
   if (file.not_read.empty()) file.not_read = was.why_not;
   if (file.kind == TouchedFile::Kind::deleted && was.content) file.mode = was.mode;
   return was.content ? sha256_hex(*was.content) : "";
@@ -63,7 +56,7 @@ TouchedFile FileDigests::look_at(const std::string& path, char kind, Contents co
                            : kind == 'D' ? Kind::deleted
                                          : Kind::modified};
   if (file.kind != Kind::deleted) {
-    auto now = file_digests::read_entry(view_, path, bytes_left_);
+    auto now = read_entry(view_, path, bytes_left_);
     file.mode = now.mode;
     file.not_read = now.why_not;
     if (now.content) {

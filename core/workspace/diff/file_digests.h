@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/files/files.h"
@@ -24,6 +25,22 @@ struct TouchedFile {
   std::optional<std::string> content{};  ///< after the change, if asked for and not too large
 };
 
+/// A file or link as it was read; `content` is missing if there is none, or `why_not` says why.
+struct EntryRead {
+  bool is_there = false;
+  bool is_link = false;
+  unsigned mode = 0644;                  ///< permission bits
+  std::optional<std::string> content{};  ///< of a link its target
+  std::string why_not{};
+};
+
+/// EntryRead::why_not of a folder or a special file.
+inline constexpr const char* kNoFile = "not a regular file";
+
+/// Reads a file of at most 8 MiB, or a link.
+/// @param budget  bytes that may still be read; what is read is taken from it
+EntryRead read_entry(const Files& files, const std::string& path, std::uint64_t& budget);
+
 /// Finds the digests of touched files, as they were at the start or after the last touch, and as
 /// they are now. Reads a bounded number of bytes each time.
 class FileDigests {
@@ -33,6 +50,8 @@ class FileDigests {
   /// @param view  as commands see the tree. All arguments outlive this
   FileDigests(const Workspace& workspace, const Files& view) : workspace_(workspace), view_(view) {}
 
+  /// The digest of a file after an earlier process of the run changed it; "": there is none.
+  void know(const std::string& path, std::string digest) { known_[path] = std::move(digest); }
   /// @param touched  lines of TouchedPaths::take(); a last one "… N more" is left out
   std::vector<TouchedFile> look(const std::vector<std::string>& touched, Contents contents);
 
