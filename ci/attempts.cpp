@@ -87,6 +87,15 @@ Json to_json(const AttemptEnd& one) {
        {"why", one.why}});
 }
 
+/// Whether another start of the attempt may come further.
+bool is_unfinished(const Json& attempt) {
+  if (!attempt["exit_code"].is_number()) return attempt.string_at("status") != AttemptEnd::kStopped;
+  const auto code = static_cast<ExitCode>(attempt.integer_at("exit_code"));
+  if (code == ExitCode::conflict) return false;  // it begins anew, with all others
+  return is_retryable(code) || code == ExitCode::budget || code == ExitCode::environment ||
+         code == ExitCode::usage || code == ExitCode::auth;
+}
+
 /// What its own folder does not say.
 bool is_of_the_comparison(const std::string& member) {
   return member == "n" || member == "status" || member == "picked" || member == "why";
@@ -169,6 +178,36 @@ std::size_t pick_attempt(Pick rule, std::vector<AttemptEnd>& attempts,
   return static_cast<std::size_t>(best - attempts.begin());
 }
 
+std::vector<int> attempts_left(ExitCode code, const Json& attempts) {
+  // As for a run by itself: these, and those of a signal, go on or begin anew as a whole.
+  const bool for_good = code == ExitCode::task_failed || code == ExitCode::denied ||
+                        code == ExitCode::refused || code == ExitCode::integrity ||
+                        code == ExitCode::leak || code == ExitCode::internal;
+  std::vector<int> left;
+  if (!for_good) return left;
+  for (const Json& one : attempts.items())
+    if (is_unfinished(one)) left.push_back(static_cast<int>(one.integer_at("n")));
+  return left;
+}
+
+std::string go_on_with(const std::vector<int>& left, const Json& attempts) {
+  if (left.empty()) return "";
+  std::vector<std::string> names;
+  bool by_budget = true;
+  for (const Json& one : attempts.items()) {
+    if (std::find(left.begin(), left.end(), one.integer_at("n")) == left.end()) continue;
+    const std::string why = one.string_at("why");
+    // Then all begin anew, unless somebody puts that back.
+    if (why.find("the workspace has changed") != std::string::npos) return "";
+    names.push_back(std::to_string(one.integer_at("n")));
+    const std::string status = one.string_at("status");
+    by_budget = by_budget && (status == status_word(ExitCode::budget) ||
+                              why.find("budget") != std::string::npos);
+  }
+  return std::string("the same command ") + (by_budget ? "with a larger budget " : "") +
+         "goes on with attempt " + joined(names, ", ");
+}
+
 SharedBudget::Use sum_of(const std::vector<AttemptEnd>& attempts) {
   SharedBudget::Use sum;
   for (const AttemptEnd& one : attempts)
@@ -202,7 +241,9 @@ std::string attempts_mismatch(const Json& result, const std::filesystem::path& f
     if (auto mismatch = mismatch_of(said, folder); !mismatch.empty()) return mismatch;
     if (!said["picked"].boolean()) continue;
     if (++picked > 1) return "attempts: more than one is picked";
-    if (said["transcript"] != result["digests"]["transcript"])
+    // One that could not be handed over has none.
+    const Json& own = result["digests"]["transcript"];
+    if (!own.is_null() && said["transcript"] != own)
       return "attempts: the transcript of the picked attempt " +
              std::to_string(said.integer_at("n")) + " is not the one of this result";
   }

@@ -62,6 +62,15 @@ std::optional<AttemptEnd> read_attempt_end(int number, const Json& result);
 std::size_t pick_attempt(Pick rule, std::vector<AttemptEnd>& attempts,
                          std::optional<ExitCode> stopped = {});
 
+/// The numbers of the attempts that are worth going on with, though the run has ended for good by the
+/// outcome of another one: they were cut off, could not begin, or were not started.
+/// @param code      of the run
+/// @param attempts  as attempts_json() has them
+std::vector<int> attempts_left(ExitCode code, const Json& attempts);
+
+/// What to do about them: "the same command goes on with attempt 2".
+std::string go_on_with(const std::vector<int>& left, const Json& attempts);
+
 /// What they used together.
 SharedBudget::Use sum_of(const std::vector<AttemptEnd>& attempts);
 

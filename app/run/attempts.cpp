@@ -61,8 +61,9 @@ class Attempts {
         out_(parts.out),
         apply_(options_, inputs_),
         key_parts_(parts.key_parts),
-        found_(parts.previous == Previous::resumed ? find_attempts(out_, best_of_.count)
-                                                   : FoundAttempts()),
+        found_(parts.previous == Previous::resumed
+                   ? find_attempts(out_, best_of_.count, best_of_.pick)
+                   : FoundAttempts()),
         budget_(started_ +
                 std::max(std::chrono::milliseconds(0), inputs_.task.budget.time - found_.time)),
         log_(style_),
@@ -72,6 +73,7 @@ class Attempts {
 
  private:
   void begin();
+  void write_running(int picked) const;
   void take_up();
   void start_due();
   bool base_has_changed();
@@ -121,20 +123,29 @@ class Attempts {
 void Attempts::begin() {
   // The environment may hold keys, and the descriptor of one may be open.
   ::prctl(PR_SET_DUMPABLE, 0);
+  // Without it, nobody would know the state for a run's.
+  if (!out_.found().has_run) write_running(0);
   const std::filesystem::path state = out_.make_state(inputs_.workspace);
   std::error_code error;
   // As in the state of every run: when it began, by the clock of the files.
   if (!std::filesystem::exists(state / "began", error)) write_file(state / "began", "", 0600);
   RunMark::write(state, key_parts_, ::getpid());
-  Json running = running_json(inputs_.run_id, run_key_, names_saved(inputs_.task));
-  running.set("best_of", Json::object({{"lost", lost_json(found_)}}));
-  out_.write("result.json", result_text(running));
+  write_running(found_.picked);
   // Copies of an attempt's files, of an earlier end.
   out_.remove_end();
   out_.remove(kTranscriptName);
   remove_tree(out_.path() / "blobs");
   remove_stale(options_);
   take_up();
+}
+
+/// @param picked  the attempt that is handed over; 0: none is picked yet
+void Attempts::write_running(int picked) const {
+  Json running = running_json(inputs_.run_id, run_key_, names_saved(inputs_.task));
+  Json best_of = Json::object({{"lost", lost_json(found_)}});
+  if (picked != 0) best_of.set("picked", picked);
+  running.set("best_of", std::move(best_of));
+  out_.write("result.json", result_text(running));
 }
 
 /// Counts what earlier processes have done. What is left to do is due.
@@ -151,7 +162,8 @@ void Attempts::take_up() {
       continue;
     }
     log_.say("attempt " + std::to_string(number) + " had ended: " + end.status);
-    if (passed_ == 0 && end.passed() && ends_others(end)) passed_ = number;
+    const bool is_last = ends_others(end) || number == found_.picked;
+    if (passed_ == 0 && end.passed() && is_last) passed_ = number;
     ends_.push_back(end);
   }
   // What was begun comes first: it costs least to be ended.
@@ -200,7 +212,7 @@ void Attempts::start_due() {
 
 /// An attempt on another base could not be compared with the others.
 bool Attempts::base_has_changed() {
-  if (processes_.empty()) return false;
+  if (processes_.empty() && ends_.empty()) return false;
   const auto changes = changes_of_base(out_, inputs_, options_);
   if (!changes.empty())
     hopeless_ = "the workspace has changed since the first attempt began, in " + some_of(changes);
@@ -347,7 +359,7 @@ bool Attempts::may_go_on(ExitCode code) const {
     return one.passed() ||
            std::filesystem::exists(out_.path() / attempt_folder(one.number) / "state/began", error);
   });
-  return can_go_on(code, worked);
+  return can_go_on(code, worked) || !attempts_left(code, attempts_json(ends_)).empty();
 }
 
 ExitCode Attempts::end() {
@@ -358,11 +370,13 @@ ExitCode Attempts::end() {
   if (stopped_by_ != 0 && passed_ == 0) stopped = code_of_signal();
   const std::size_t picked = pick_attempt(best_of_.pick, ends_, stopped);
   for (const AttemptEnd& one : ends_) log_.say_end(one);
+  // From here on only its handover is left, also for the same command after a kill.
+  if (options_.apply && ends_[picked].passed()) write_running(ends_[picked].number);
   const auto process = std::find_if(
       processes_.begin(), processes_.end(),
       [&](const auto& candidate) { return candidate->number() == ends_[picked].number; });
   const bool all_events =
-      process != processes_.end() &&
+      process != processes_.end() && (*process)->killed_by().empty() &&
       found_.attempts[static_cast<std::size_t>(ends_[picked].number - 1)].previous !=
           Previous::resumed;
   const auto duration = found_.time + (SteadyClock::now() - started_);

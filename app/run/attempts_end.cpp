@@ -9,6 +9,7 @@
 #include "app/artifacts/adopted_run.h"
 #include "app/artifacts/flag_outputs.h"
 #include "app/run/handover.h"
+#include "app/run/next_step.h"
 #include "app/run/recorded_changes.h"
 #include "app/run/run_head.h"
 #include "app/run/run_record.h"
@@ -112,16 +113,21 @@ std::string with_out(const std::string& line, const fs::path& out) {
   return write_json(event);
 }
 
-/// Events from the record, where they are not those of one process, and for an attempt without any.
+/// Events from the record, where they are not those of one process, for an attempt without any, and
+/// where it could not be handed over.
 void print_recorded_events(const AttemptsEnd& end, RunResult& result) {
   const Redactor redactor;
   const Signals signals;
-  RunRecord record({.folder = end.out.path(),
+  std::error_code error;
+  const bool adopted = fs::exists(end.out.path() / kTranscriptName, error);
+  const fs::path folder =
+      adopted ? end.out.path() : end.out.path() / attempt_folder(end.picked.number);
+  RunRecord record({.folder = folder,
                     .json = true,
                     .retries = end.inputs.task.model.retries,
                     .style = end.style},
                    redactor, result);
-  if (beginning_of(end.out.path() / kTranscriptName) == Beginning::record) record.show_again();
+  if (beginning_of(folder / kTranscriptName) == Beginning::record) record.show_again();
   record.end_live_events(signals.token());
 }
 
@@ -131,7 +137,8 @@ void print_events(const AttemptsEnd& end, RunResult& result) {
   std::string events;
   if (end.events >= 0 && ::lseek(end.events, 0, SEEK_SET) == 0)
     events = read_to_end(end.events, {.max_bytes = kMostArtifact}).bytes;
-  if (events.empty() || !end.picked.has_ended()) return print_recorded_events(end, result);
+  if (events.empty() || !end.picked.has_ended() || result.code != end.picked.code)
+    return print_recorded_events(end, result);
   if (const std::size_t last = events.rfind('\n', events.size() - 2); last != std::string::npos)
     events = events.substr(0, last + 1) + with_out(events.substr(last + 1), end.out.path()) + "\n";
   print(terminal ? for_terminal(events) : events);
@@ -200,6 +207,12 @@ void withdraw(const AttemptsEnd& end, const std::exception& error, RunResult& re
     result.code = failure_of(error).code();
     if (result.code == ExitCode::usage) result.code = ExitCode::environment;
     result.next = "see " + (fs::path(end.options.out) / folder).string();
+    if (end.options.apply) {
+      result.applied = false;
+      if (result.code == ExitCode::conflict)
+        result.next =
+            after_failed_apply((fs::path(end.options.out) / folder / "changes.diff").string());
+    }
     // Without the result that they belong to, the copies prove nothing.
     end.out.remove(kTranscriptName);
     remove_tree(end.out.path() / "blobs");
@@ -208,6 +221,15 @@ void withdraw(const AttemptsEnd& end, const std::exception& error, RunResult& re
   }
   result.reason =
       std::string(error.what()) + "; " + folder + " has the artifacts of the picked attempt";
+}
+
+/// Other attempts may still come to something.
+void tell_what_is_left(const AttemptsEnd& end, RunResult& result, Json& json) {
+  const Json attempts = attempts_json(end.attempts);
+  const std::string rest = go_on_with(attempts_left(result.code, attempts), attempts);
+  if (rest.empty()) return;
+  result.next = rest + (result.next.empty() ? "" : "; " + result.next);
+  if (!json.is_null()) json.set("next", result.next);
 }
 
 /// result.json, whole.
@@ -238,6 +260,7 @@ RunResult end_attempts(const AttemptsEnd& end) {
       apply_diff(end, result, json);
       write_success(end);
     }
+    tell_what_is_left(end, result, json);
     write_end(end, with_comparison(end, result, json));
   } catch (const std::exception& error) {
     withdraw(end, error, result, json);

@@ -61,11 +61,27 @@ FoundAttempt find_attempt(int number, const fs::path& folder, std::vector<Worked
   const auto end = read_attempt_end(number, result);
   if (!end) return found;
   found.end = *end;
-  if (!can_go_on(end->code, true))
+  // Its key or its inputs were wrong: that may be mended by now.
+  const bool in_vain = end->code == ExitCode::usage || end->code == ExitCode::auth;
+  if (!can_go_on(end->code, true) && !in_vain)
     found.previous = Previous::returned;
   else if (has_state(folder) && end->code != ExitCode::conflict)
     found.previous = Previous::resumed;
   return found;
+}
+
+/// Once one has passed that ends the others, those that were ended stay as they are: they are not
+/// begun again.
+void keep_what_is_needless(FoundAttempts& found, Pick pick) {
+  const auto ends_others = [&](const FoundAttempt& one) {
+    return one.previous == Previous::returned && one.end.passed() &&
+           (pick == Pick::first_passing || one.end.status == "nothing-to-do" ||
+            one.end.number == found.picked);
+  };
+  const bool decided = std::any_of(found.attempts.begin(), found.attempts.end(), ends_others);
+  for (FoundAttempt& one : found.attempts)
+    if (decided && one.previous == Previous::discarded && one.end.has_ended())
+      one.previous = Previous::resumed;
 }
 
 /// The time in which at least one was at work.
@@ -84,7 +100,7 @@ milliseconds time_together(std::vector<WorkedTime> spans) {
 
 }  // namespace
 
-FoundAttempts find_attempts(const OutputFolder& out, int count) {
+FoundAttempts find_attempts(const OutputFolder& out, int count, Pick pick) {
   FoundAttempts found;
   const Json& earlier = out.found().result["best_of"]["lost"];
   found.lost = {earlier.integer_at("turns"), earlier.integer_at("tool_calls"),
@@ -93,18 +109,28 @@ FoundAttempts find_attempts(const OutputFolder& out, int count) {
   std::vector<WorkedTime> kept;
   std::vector<std::pair<std::chrono::system_clock::time_point, AttemptEnd*>> ended;
   found.attempts.resize(static_cast<std::size_t>(count));
+  std::vector<std::vector<WorkedTime>> worked(static_cast<std::size_t>(count));
   for (int number = 1; number <= count; ++number) {
-    std::vector<WorkedTime> worked;
-    FoundAttempt& one = found.attempts[static_cast<std::size_t>(number - 1)];
-    one = find_attempt(number, out.path() / attempt_folder(number), worked);
-    one.end.number = number;
-    all.insert(all.end(), worked.begin(), worked.end());
+    const auto index = static_cast<std::size_t>(number - 1);
+    found.attempts[index] =
+        find_attempt(number, out.path() / attempt_folder(number), worked[index]);
+    found.attempts[index].end.number = number;
+  }
+  const std::int64_t picked = out.found().result["best_of"].integer_at("picked");
+  if (picked > 0 && picked <= count) {
+    const FoundAttempt& one = found.attempts[static_cast<std::size_t>(picked - 1)];
+    if (one.previous == Previous::returned && one.end.passed()) found.picked = one.end.number;
+  }
+  keep_what_is_needless(found, pick);
+  for (std::size_t i = 0; i < worked.size(); ++i) {
+    FoundAttempt& one = found.attempts[i];
+    all.insert(all.end(), worked[i].begin(), worked[i].end());
     if (one.previous == Previous::discarded)
       found.lost = found.lost + one.used;
     else
-      kept.insert(kept.end(), worked.begin(), worked.end());
-    if (one.previous == Previous::returned && !worked.empty())
-      ended.emplace_back(worked.back().to, &one.end);
+      kept.insert(kept.end(), worked[i].begin(), worked[i].end());
+    if (one.previous == Previous::returned && !worked[i].empty())
+      ended.emplace_back(worked[i].back().to, &one.end);
   }
   std::stable_sort(ended.begin(), ended.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

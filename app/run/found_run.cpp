@@ -13,12 +13,10 @@
 
 #include "app/artifacts/run_mark.h"
 #include "app/inputs/run_key.h"
-#include "app/run/handover.h"
+#include "app/run/recorded_changes.h"
+#include "app/run/returned_run.h"
 #include "app/run/run_notes.h"
-#include "app/run/run_record.h"
-#include "app/run/signals.h"
 #include "ci/attempts.h"
-#include "ci/attestation.h"
 #include "ci/recorded_diff.h"
 #include "ci/result.h"
 #include "core/base/error.h"
@@ -27,7 +25,6 @@
 #include "core/files/files.h"
 #include "core/files/path_below.h"
 #include "core/git/git_repository.h"
-#include "core/git/stored_bytes.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -41,9 +38,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kMostDiff = 1u << 30;
-constexpr std::uint64_t kMostMessage = 64u << 20;
 
 /// The paths that runs write outside of --out.
 std::vector<fs::path> own_outputs(const OutputFolder& out, const RunInputs& inputs,
@@ -66,18 +60,6 @@ std::int64_t nanoseconds_of(const std::string& timestamp) {
       .count();
 }
 
-/// Whether the tree has all that the diff leads to, as it is or as git stores it.
-bool has_diff(const fs::path& workspace, const DiffWritten& diff) {
-  const FoundRepository repository = find_repository(workspace);
-  const fs::path top = repository.handle ? repository.toplevel : workspace;
-  const DiskFiles tree(open_folder(AT_FDCWD, top.native(), top));
-  if (!repository.handle) return is_applied(diff, tree, {});
-  const WorkTreeBytes bytes(*repository.handle, repository.toplevel);
-  return is_applied(diff, tree, [&](const std::string& path, const std::string& content) {
-    return bytes.to_git(path, content);
-  });
-}
-
 /// Whether the tree is as the run found it, or as its diff leaves it.
 bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
   const std::string started = out.found().result.string_at("started");
@@ -86,7 +68,7 @@ bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOp
                                          own_outputs(out, inputs, options));
   if (changes.empty()) return true;
   const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
-  if (!diff || diff->files.empty() || !has_diff(inputs.workspace, *diff)) return false;
+  if (!diff || diff->files.empty() || !is_in_tree(inputs.workspace, *diff)) return false;
   std::set<std::string> paths;
   for (const DiffedFile& file : diff->files)
     for (const std::string& path : {file.path, file.old_path})
@@ -106,16 +88,14 @@ bool may_return(Reuse reuse, std::int64_t code) {
               ExitCode::usage);
 }
 
-/// @throws Error  usage: the base differs from that of the run
-void check_base(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
+/// Where the user's own tree has changed since the run began.
+std::vector<std::string> base_differences(const OutputFolder& out, const RunInputs& inputs,
+                                          const RunOptions& options) {
   const fs::path state = out.path() / "state";
   // The user's own tree may hold the run's work, and has changed by it.
-  const auto changes = has_own_tree(state) ? changed_by_others(fs::canonical(state),
-                                                               own_outputs(out, inputs, options))
-                                           : changes_of_base(out, inputs, options);
-  if (!changes.empty())
-    refuse(out,
-           "of another base: since it began, the workspace has changed in " + some_of(changes));
+  return has_own_tree(state)
+             ? changed_by_others(fs::canonical(state), own_outputs(out, inputs, options))
+             : changes_of_base(out, inputs, options);
 }
 
 /// The checkpoint to go on from, where there is no such state. A run that worked in the user's own
@@ -137,6 +117,20 @@ std::vector<fs::path> attempts_in(const fs::path& out) {
     if (fs::is_directory(fs::symlink_status(out / attempt_folder(n), error)))
       found.push_back(out / attempt_folder(n));
   return found;
+}
+
+/// Whether an attempt is a success by its own result.
+bool one_has_passed(const std::vector<fs::path>& attempts) {
+  return std::any_of(attempts.begin(), attempts.end(), [](const fs::path& folder) {
+    const TextFile file = read_bytes_file(folder / "result.json", kMostResultBytes);
+    try {
+      if (!file.problem.empty()) return false;
+      const auto end = read_attempt_end(1, parse_json(file.text));
+      return end && end->passed();
+    } catch (const JsonError&) {
+      return false;
+    }
+  });
 }
 
 /// Whether the transcript in a folder is the file that the run wrote there.
@@ -250,11 +244,16 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool ended = status != "running";
   const bool same_key = key == run_key(key_parts);
   const std::int64_t code = result.integer_at("exit_code", -1);
+  if (ended && same_key && attempts.empty() && !has_own_tree(out.path() / "state") &&
+      is_done_but_for_handover(out, result, killed))
+    return Previous::returned;
   // Its end was to undo it, and was killed: the rest of that comes first.
   const bool undone = undo_has_begun(out.path() / "state");
   if (ended && undone) return Previous::kept;
-  const bool may_go_on =
-      recorded && (!ended || can_go_on(static_cast<ExitCode>(code), true)) && same_key;
+  const bool finished = ended && !can_go_on(static_cast<ExitCode>(code), true);
+  const bool left = options.reuse == Reuse::success && !attempts.empty() &&
+                    !attempts_left(static_cast<ExitCode>(code), result["attempts"]).empty();
+  const bool may_go_on = recorded && same_key && (!finished || left);
   const bool whole = has_state(out.path());
   std::optional<Checkpoint> checkpoint;
   if (may_go_on && !whole && attempts.empty()) {
@@ -265,7 +264,11 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (ended && (!may_go_on || !has_work)) {
     const bool returned =
         same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
-    return returned ? Previous::returned : Previous::kept;
+    if (!returned) return Previous::kept;
+    // The folders of its attempts have all that --apply needs.
+    const bool applies =
+        !attempts.empty() && code == 0 && apply_is_due(out, inputs, options, result);
+    return applies ? Previous::resumed : Previous::returned;
   }
   if (!same_key) {
     Json before = mark.key_parts();
@@ -288,7 +291,10 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   }
   // What it did is lost; the transcript is kept.
   if (!has_work) return Previous::kept;
-  // The base of a conflict has changed by its nature: it begins anew.
+  // What is left is the handover; another attempt is only begun on the same base.
+  if (one_has_passed(attempts)) return Previous::resumed;
+  // Files that it changed are others than at its start, and what they were is not known for certain:
+  // it begins anew.
   if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
   if (checkpoint) {
     const auto differences =
@@ -302,48 +308,10 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (ended && in_own_tree) return Previous::kept;
   // Nothing that it did is recorded, or all was undone: it begins anew.
   if (undone || (in_own_tree && read_run_history(transcript).turns.empty())) return Previous::kept;
-  check_base(out, inputs, options);
-  return Previous::resumed;
-}
-
-ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
-                          const RunOptions& options, const OutputStyle& style) {
-  Json json = out.found().result;
-  RunResult result;
-  result.code = static_cast<ExitCode>(json.integer_at("exit_code"));
-  result.nothing_to_do = json.string_at("status") == "nothing-to-do";
-  result.run_id = json.string_at("run_id");
-  result.reason = "returned as it was (cached): " + json.string_at("reason");
-  result.next = json.string_at("next");
-  const Redactor redactor;
-  const Signals signals;
-  RunRecord record({.folder = out.path(),
-                    .json = options.json,
-                    .retries = inputs.task.model.retries,
-                    .style = style},
-                   redactor, result);
-  Handover handover({options, out, redactor, nullptr, nullptr, &signals, record, result});
-  const bool success = result.code == ExitCode::success;
-  const char* const answer = "last-message.json";
-  const bool is_json = json["artifacts"].find(answer) != nullptr;
-  std::string message =
-      read_bytes_file(out.path() / (is_json ? answer : "last-message.txt"), kMostMessage).text;
-  if (!message.empty()) message.pop_back();
-  handover.take({.text = std::move(message), .is_json = is_json});
-  json.set("cached", true);
-  // It names the digest of result.json.
-  if (json["attestation"].is_string())
-    out.write(kAttestationName, attestation_text(out.path(), result_text(json)));
-  out.write("result.json", result_text(json));
-  if (success) handover.hand_out(read_bytes_file(out.path() / "changes.diff", kMostDiff).text);
-  if (options.json) {
-    record.show_again();
-    record.end_live_events(signals.token());
-  } else if (success && options.diff != "-") {
-    handover.print_message();
-  }
-  record.say_last(last_line(result, "", options.out, redactor), signals.token());
-  return result.code;
+  const auto changes = base_differences(out, inputs, options);
+  if (changes.empty()) return Previous::resumed;
+  if (finished) return Previous::kept;
+  refuse(out, "of another base: since it began, the workspace has changed in " + some_of(changes));
 }
 
 }  // namespace sortie

@@ -33,9 +33,4 @@ bool has_state(const std::filesystem::path& out);
 std::vector<std::string> changes_of_base(const OutputFolder& out, const RunInputs& inputs,
                                          const RunOptions& options);
 
-/// Hands over the outcome of the finished run in --out once more: files, message or events, exit
-/// code; result.json says "cached".
-ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
-                          const RunOptions& options, const OutputStyle& style);
-
 }  // namespace sortie

@@ -236,8 +236,9 @@ std::string next_step(const EndFacts& facts) {
     case ExitCode::busy:
       return "wait for the other process, or name another --out";
     case ExitCode::conflict:
+      if (facts.result.applied) return after_failed_apply(in_out(facts, "partial.diff"));
       return in_out(facts, "partial.diff") + " has the work, and " + in_out(facts, "kept") +
-             " these files; apply it by hand, or run the same command again";
+             " these files; apply it by hand, or run the same command again: it begins anew";
     case ExitCode::interrupted:
     case ExitCode::terminated:
       return "the same command again";
@@ -245,6 +246,12 @@ std::string next_step(const EndFacts& facts) {
       break;
   }
   return kHowToReport;
+}
+
+std::string after_failed_apply(const std::string& diff) {
+  return "put these files back, and run the same command again: it applies the diff without a "
+         "model; or apply " +
+         diff + " by hand (git apply --3way)";
 }
 
 std::string full_reason(const EndFacts& facts) {

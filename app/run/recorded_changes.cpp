@@ -1,5 +1,7 @@
 #include "app/run/recorded_changes.h"
 
+#include <fcntl.h>
+
 #include <system_error>
 
 #include "ci/recorded_diff.h"
@@ -9,6 +11,7 @@
 #include "core/git/git_repository.h"
 #include "core/git/stored_bytes.h"
 #include "core/record/transcript.h"
+#include "core/workspace/tree.h"
 
 namespace sortie {
 namespace {
@@ -49,6 +52,17 @@ RecordedChanges read_recorded_changes(const fs::path& folder, const fs::path& wo
       changes.moved_ids[file.old_path] =
           id_of_moved(repository, top, file.old_path, file.before->sha256);
   return changes;
+}
+
+bool is_in_tree(const fs::path& workspace, const DiffWritten& diff) {
+  const FoundRepository repository = find_repository(workspace);
+  const fs::path top = repository.handle ? repository.toplevel : workspace;
+  const DiskFiles tree(open_folder(AT_FDCWD, top.native(), top));
+  if (!repository.handle) return is_applied(diff, tree, {});
+  const WorkTreeBytes bytes(*repository.handle, repository.toplevel);
+  return is_applied(diff, tree, [&](const std::string& path, const std::string& content) {
+    return bytes.to_git(path, content);
+  });
 }
 
 }  // namespace sortie

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "core/record/file_events.h"
+
 namespace sortie {
 
 /// The changes.diff of a run that has ended, with what is needed to apply it.
@@ -17,5 +19,8 @@ struct RecordedChanges {
 /// @throws Error  integrity: the transcript has no record of it
 RecordedChanges read_recorded_changes(const std::filesystem::path& folder,
                                       const std::filesystem::path& workspace);
+
+/// Whether a workspace has all that a recorded diff leads to, as it is or as git stores it.
+bool is_in_tree(const std::filesystem::path& workspace, const DiffWritten& diff);
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 #include "app/inputs/run_key.h"
 #include "app/run/attempts.h"
 #include "app/run/found_run.h"
+#include "app/run/returned_run.h"
 #include "app/run/run_closing.h"
 #include "app/run/run_ends.h"
 #include "app/run/run_opening.h"
@@ -145,7 +146,11 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   OutputFolder out(resolved.out);
   const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings);
   out.take(previous);
-  if (previous == Previous::returned) return return_found_run(out, inputs, resolved, style);
+  if (previous == Previous::returned) {
+    const ExitCode code = return_found_run(out, inputs, resolved, style);
+    if (code == ExitCode::success) out.remove_state();
+    return code;
+  }
   const RunOne run = [&](RunInputs own, const RunOptions& flags, const OutputStyle& shown,
                          OutputFolder& folder, Previous found, const Attempt* attempt) {
     RunParts parts(std::move(own), flags, shown, git, key_parts, folder, found, attempt);

@@ -25,6 +25,7 @@ class RunClosing {
   void end_agent();
   void end_processes();
   void hand_over();
+  void apply();
   void explain_end();
   void print_end(const std::string& untold);
   EndFacts end_facts() const;
@@ -162,10 +163,7 @@ void RunClosing::hand_over() {
   for (std::size_t i = before; i < warnings.size(); ++i) run_.record.show_warning(warnings[i]);
   for (const auto& warning : run_.record.tally().warnings()) warnings.push_back(warning);
   finish([this] { run_.handover->write_artifacts(); });
-  finish([this] {
-    if (run_.result.code == ExitCode::success && run_.tree && run_.tree->diff())
-      run_.apply.apply(*run_.tree->diff(), run_.workspace->record(), run_.out.path(), run_.result);
-  });
+  finish([this] { apply(); });
   run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
   // The next run should only read the notes of a successful one.
   if (run_.result.code == ExitCode::success) {
@@ -177,6 +175,20 @@ void RunClosing::hand_over() {
   }
   run_.result.duration = run_.budget.time_used();
   explain_end();
+}
+
+/// Writes the diff into the workspace (--apply). Before that, the run is on record as a success that
+/// is not applied: should this fail or be killed, the same command only has to apply it.
+void RunClosing::apply() {
+  if (!run_.options.apply || run_.result.code != ExitCode::success || !run_.tree ||
+      !run_.tree->diff())
+    return;
+  run_.result.applied = false;
+  run_.result.duration = run_.budget.time_used();
+  explain_end();
+  run_.record.close();
+  run_.result.next.clear();
+  run_.apply.apply(*run_.tree->diff(), run_.workspace->record(), run_.out.path(), run_.result);
 }
 
 EndFacts RunClosing::end_facts() const {

@@ -42,12 +42,14 @@ std::int64_t counted_tokens(const Usage& usage) noexcept {
 }
 
 void HistoryMaker::on(const RunEvent& event, system_clock::time_point time) {
-  if (std::holds_alternative<RunStart>(event.what)) {
+  const bool starts = std::holds_alternative<RunStart>(event.what);
+  if (starts) {
     count_time();
     began_ = time;
   }
   number_ = event.turn;
-  time_ = time;
+  // A later command may add another end, which took no work.
+  if (starts || !history_.end) time_ = time;
   std::visit([this](const auto& what) { add(what); }, event.what);
 }
 
@@ -90,6 +92,7 @@ void HistoryMaker::add(const RunStart& start) {
   if (history_.starts.empty()) history_.began = time_;
   history_.starts.push_back(start);
   history_.end.reset();
+  history_.success.reset();
 }
 
 void HistoryMaker::add(const TurnStarted&) {
@@ -173,6 +176,7 @@ void HistoryMaker::add(const CompactionRecord& compaction) {
 
 void HistoryMaker::add(const RunEnd& end) {
   history_.end = end;
+  if (end.code == ExitCode::success) history_.success = end;
   const bool by_provider = end.code == ExitCode::refused || end.code == ExitCode::auth ||
                            end.code == ExitCode::unavailable || end.code == ExitCode::limited;
   if (by_provider && !history_.turns.empty() && !history_.turns.back().response) ++history_.answers;

@@ -90,6 +90,9 @@ struct RunHistory {
   std::vector<RecordedCompaction> compactions{};
   std::optional<PlanUpdated> plan{};  ///< the last one
   std::optional<RunEnd> end{};        ///< of the last start; nothing: the run was killed
+  /// The last one with the code 0, of the last start: a later one may say that the run could not be
+  /// handed over.
+  std::optional<RunEnd> success{};
   UsedBudget used{};
   std::vector<WorkedTime> worked{};  ///< one a start; UsedBudget::time is their sum
   int denials_in_a_row = 0;          ///< up to the last decision

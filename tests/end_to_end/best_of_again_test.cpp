@@ -231,4 +231,110 @@ BOOST_AUTO_TEST_CASE(what_is_no_longer_the_same_is_refused_and_can_be_discarded)
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_picked_diff_that_could_not_be_applied_is_applied_by_the_same_command) {
+  std::function<void()> edit;
+  std::vector<Script> scripts = {{"mark-one", work_of("mark-one", good(1))},
+                                 {"mark-two", work_of("mark-two", "")}};
+  scripts[1].before_last = [&edit] { edit(); };
+  const ScriptedServer server(scripts);
+  const AgainRun run("{count: 2, parallel: 2, pick: smallest-diff}");
+  const fs::path mine = run.path("work/a.txt");
+  const std::string base = read_file(mine);
+  bool passed = false;
+  edit = [&] {
+    passed = wait_until([&] {
+      std::error_code error;
+      return fs::exists(run.out() / "attempt-1/changes.diff", error) ||
+             fs::exists(run.out() / "attempt-2/changes.diff", error);
+    });
+    write_file(mine, "of the user\n");
+  };
+  const ProgramEnd first = run.again(server, {"--apply"});
+  BOOST_REQUIRE(passed);
+  BOOST_TEST(first.status == 13, first.errors);
+  BOOST_TEST(holds(first.errors, "run the same command again: it applies the diff"), first.errors);
+  BOOST_TEST(!run.result()["applied"].boolean(true));
+  const std::size_t requests = server.http().count("POST ");
+
+  // What is there proves itself, though nothing was handed over.
+  const ProgramEnd verified =
+      run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+  BOOST_TEST(verified.status == 0, verified.errors);
+  BOOST_TEST(holds(verified.output, "nothing was handed over: result.json says conflict"),
+             verified.output);
+
+  const ProgramEnd same = run.again(server, {"--apply"});
+  BOOST_TEST(same.status == 13, same.errors);
+  write_file(mine, base);
+  const ProgramEnd end = run.again(server, {"--apply"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(server.http().count("POST ") == requests);
+  BOOST_TEST(holds(read_file(mine), "mark-one"));
+  BOOST_TEST(run.result()["applied"].boolean());
+  BOOST_TEST(!fs::exists(run.path("out.prev")));
+  run.check_verifies(run.out());
+
+  // Undone by the user, it is applied again; the attempts stay as they are told.
+  const Json attempts = run.result()["attempts"];
+  write_file(mine, base);
+  BOOST_TEST(run.again(server, {"--apply"}).status == 0);
+  BOOST_TEST(holds(read_file(mine), "mark-one"));
+  BOOST_TEST(server.http().count("POST ") == requests);
+  BOOST_TEST((run.result()["attempts"] == attempts));
+  run.check_verifies(run.out());
+}
+
+BOOST_AUTO_TEST_CASE(what_attempts_left_that_were_never_handed_over_is_verified) {
+  const ScriptedServer server({{"mark-one", work_of("mark-one", "")},
+                               {"mark-two", interrupted_work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 3}");
+  run.kill_at(server, 4);
+  const auto verify = [&] {
+    return run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+  };
+
+  const ProgramEnd whole = verify();
+  BOOST_TEST(whole.status == 0, whole.errors);
+  BOOST_TEST(holds(whole.output,
+                   "attempts: 2 checked in their own folders; at the top nothing is "
+                   "handed over yet"),
+             whole.output);
+  std::string text = run.artifact("attempt-1/transcript.jsonl");
+  text.replace(text.find("mark-one"), 8, "mark-won");
+  write_file(run.out() / "attempt-1/transcript.jsonl", text);
+  const ProgramEnd altered = verify();
+  BOOST_TEST(altered.status == 8, altered.output);
+  BOOST_TEST(holds(altered.errors, "attempt-1: "), altered.errors);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_failed_attempt_one_that_was_cut_off_goes_on) {
+  const ScriptedServer server({{"mark-one", work_of("mark-one", "")},
+                               {"mark-two", interrupted_work_of("mark-two", good(1))}});
+  const AgainRun run("{count: 3, parallel: 2}");
+  {
+    Program program(run.start(server.url()));
+    server.http().wait_for("POST ", 4);
+    BOOST_REQUIRE(wait_until([&] {
+      const std::string text = run.artifact("attempt-1/result.json");
+      return holds(text, "task-failed") ||
+             holds(run.artifact("attempt-2/result.json"), "task-failed");
+    }));
+    for (const pid_t attempt : attempts_of(program)) ::kill(attempt, SIGKILL);
+    const ProgramEnd end = program.finish();
+    BOOST_TEST(end.status == 1, end.errors);
+    BOOST_TEST(holds(end.errors, "the same command goes on with attempt"), end.errors);
+  }
+  run.check_verifies(run.out());
+  const std::size_t begun = server.begun();
+
+  const ProgramEnd end = run.again(server);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(server.begun() == begun);
+  BOOST_TEST(holds(run.artifact("changes.diff"), "+mark-two"));
+  BOOST_TEST(!fs::exists(run.path("out.prev")));
+  run.check_verifies(run.out());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,268 @@
+#include "app/run/returned_run.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/artifacts/flag_outputs.h"
+#include "app/run/handover.h"
+#include "app/run/next_step.h"
+#include "app/run/recorded_changes.h"
+#include "app/run/run_apply.h"
+#include "app/run/run_head.h"
+#include "app/run/run_record.h"
+#include "app/run/signals.h"
+#include "app/show/failure.h"
+#include "ci/attestation.h"
+#include "ci/recorded_diff.h"
+#include "ci/result.h"
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/files/files.h"
+#include "core/record/anchor.h"
+#include "core/record/event_codec.h"
+#include "core/record/run_history.h"
+#include "core/record/transcript.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostDiff = 1u << 30;
+constexpr std::uint64_t kMostMessage = 64u << 20;
+constexpr const char* kWhole = "changes.diff";
+constexpr const char* kPartial = "partial.diff";
+
+bool was_not_applied(const Json& result) {
+  return result["applied"].is_boolean() && !result["applied"].boolean();
+}
+
+/// The recorded diff of a success, wherever it lies by now; nothing if it is lost.
+std::optional<std::string> find_diff(const fs::path& out, const RunEnd& success) {
+  const auto digest = success.artifacts.find(kWhole);
+  if (digest == success.artifacts.end()) return std::nullopt;
+  for (const char* name : {kWhole, kPartial}) {
+    const TextFile file = read_bytes_file(out / name, kMostDiff);
+    if (file.problem.empty() && "sha256:" + sha256_hex(file.text) == digest->second)
+      return file.text;
+  }
+  return std::nullopt;
+}
+
+/// The end of a run that an earlier process has done the work of: it is recorded anew with what
+/// becomes of --apply now.
+class LateEnd {
+ public:
+  LateEnd(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options)
+      : out_(out),
+        inputs_(inputs),
+        options_(options),
+        apply_(options, inputs),
+        history_(read_run_history(out.path() / kTranscriptName)),
+        transcript_(out.path(), clock_, {history_.records, history_.bytes, history_.last_digest},
+                    inputs.policy.limits.transcript) {
+    if (options.anchor.empty()) return;
+    anchor_ = std::make_unique<Anchor>(options.anchor, history_.starts.front().run_id);
+    transcript_.anchor_to(*anchor_);
+  }
+
+  /// The run as a success of which nothing is applied yet.
+  /// @return  the diff
+  std::string begin() {
+    std::string diff = find_diff(out_.path(), success()).value_or("");
+    out_.write(kWhole, diff);
+    RunEnd end = success();
+    end.result.set("applied", options_.apply ? Json(false) : Json());
+    end.result.set("applied_paths", Json::array());
+    record(end);
+    out_.remove(kPartial);
+    return diff;
+  }
+
+  /// Applies the diff, if the flags say so. A failure is the outcome then.
+  void apply() {
+    if (!options_.apply) return;
+    RunResult result;
+    result.run_id = history_.starts.front().run_id;
+    try {
+      apply_.apply(read_recorded_changes(out_.path(), inputs_.workspace), out_.path(), result);
+      RunEnd end = success();
+      end.result.set("applied", true);
+      end.result.set("applied_paths", Json::strings(result.applied_paths));
+      end.result.set("next", "look at the changes in " + short_path(inputs_.workspace));
+      record(end);
+    } catch (const std::exception& error) {
+      apply_.undo(result);
+      fail(error);
+    }
+  }
+
+  /// Once result.json says that the changes are applied.
+  void settle() noexcept { apply_.settle(); }
+
+ private:
+  const RunEnd& success() const { return *history_.success; }
+
+  void fail(const std::exception& error) {
+    RunEnd end = success();
+    end.code = failure_of(error).code();
+    if (end.code == ExitCode::usage) end.code = ExitCode::environment;
+    end.status = status_word(end.code);
+    end.reason = error.what();
+    if (auto diff = end.artifacts.extract(kWhole)) {
+      diff.key() = kPartial;
+      end.artifacts.insert(std::move(diff));
+      record_partial();
+      out_.write(kPartial, read_file(out_.path() / kWhole, kMostDiff));
+    }
+    Json artifacts = Json::object();
+    for (const auto& [name, digest] : end.artifacts) artifacts.set(name, digest);
+    const std::pair<const char*, Json> members[] = {
+        {"status", end.status},
+        {"exit_code", static_cast<int>(end.code)},
+        {"reason", end.reason},
+        {"next", after_failed_apply((fs::path(options_.out) / kPartial).string())},
+        {"retryable", is_retryable(end.code)},
+        {"applied", false},
+        {"applied_paths", Json::array()},
+        {"artifacts", artifacts},
+        {"attestation", Json()}};
+    for (const auto& [name, value] : members) end.result.set(name, value);
+    record(end);
+    for (const char* name : {kWhole, kAttestationName}) out_.remove(name);
+    remove_stale(options_);
+  }
+
+  /// The diff under its other name.
+  void record_partial() {
+    auto diff = read_recorded_diff(out_.path() / kTranscriptName).record;
+    if (!diff) return;
+    diff->name = kPartial;
+    transcript_.on(to_record({history_.used.turns, std::move(*diff)}));
+  }
+
+  /// Adds the end, unless it is the last one already. result.json and the attestation follow it.
+  void record(const RunEnd& end) {
+    if (!history_.end || history_.end->result != end.result) {
+      transcript_.on(to_record({history_.used.turns, end}));
+      history_.end = end;
+    }
+    const Json result = result_of_record(end.result, transcript_.last_digest());
+    if (result["attestation"].is_string())
+      out_.write(kAttestationName, attestation_text(out_.path(), result_text(result)));
+    out_.write("result.json", result_text(result));
+  }
+
+  const OutputFolder& out_;
+  const RunInputs& inputs_;
+  const RunOptions& options_;
+  RunApply apply_;
+  SystemClock clock_;
+  RunHistory history_;
+  Transcript transcript_;
+  std::unique_ptr<Anchor> anchor_;
+};
+
+Json read_result(const OutputFolder& out) {
+  return parse_json(read_file(out.path() / "result.json", kMostResultBytes));
+}
+
+RunResult outcome_of(const Json& json) {
+  RunResult result;
+  result.code = static_cast<ExitCode>(json.integer_at("exit_code"));
+  result.nothing_to_do = json.string_at("status") == "nothing-to-do";
+  result.run_id = json.string_at("run_id");
+  result.reason = json.string_at("reason");
+  result.next = json.string_at("next");
+  for (const auto& [name, digest] : json["artifacts"].members())
+    result.artifacts[name] = digest.text();
+  return result;
+}
+
+AgentWork::Answer answer_of(const OutputFolder& out, const Json& json) {
+  const char* const answer = "last-message.json";
+  const bool is_json = json["artifacts"].find(answer) != nullptr;
+  std::string message =
+      read_bytes_file(out.path() / (is_json ? answer : "last-message.txt"), kMostMessage).text;
+  if (!message.empty()) message.pop_back();
+  return {.text = std::move(message), .is_json = is_json};
+}
+
+void say_cached(const OutputFolder& out, Json json) {
+  json.set("cached", true);
+  // It names the digest of result.json.
+  if (json["attestation"].is_string())
+    out.write(kAttestationName, attestation_text(out.path(), result_text(json)));
+  out.write("result.json", result_text(json));
+}
+
+}  // namespace
+
+bool is_done_but_for_handover(const OutputFolder& out, const Json& result, bool killed) {
+  const auto code = static_cast<ExitCode>(result.integer_at("exit_code", -1));
+  if (killed && code == ExitCode::success) return true;
+  if (!was_not_applied(result)) return false;
+  if (code != ExitCode::success && code != ExitCode::environment && code != ExitCode::conflict)
+    return false;
+  const RunHistory history = read_run_history(out.path() / kTranscriptName);
+  return history.success && find_diff(out.path(), *history.success);
+}
+
+bool apply_is_due(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
+                  const Json& result) {
+  if (!options.apply) return false;
+  if (!result["applied"].boolean()) return true;
+  const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
+  return diff && !is_in_tree(inputs.workspace, *diff);
+}
+
+ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
+                          const RunOptions& options, const OutputStyle& style) {
+  Json json = read_result(out);
+  const auto found = static_cast<ExitCode>(json.integer_at("exit_code"));
+  const bool by_itself = json.find("best_of") == nullptr;  // for attempts it is done by their end
+  const bool due = found == ExitCode::success ? apply_is_due(out, inputs, options, json)
+                                              : is_done_but_for_handover(out, json, false);
+  std::unique_ptr<LateEnd> late;
+  if (by_itself && due) late = std::make_unique<LateEnd>(out, inputs, options);
+  std::string diff = late ? late->begin() : "";
+  if (late) json = read_result(out);
+  if (!late && found == ExitCode::success)
+    diff = read_bytes_file(out.path() / kWhole, kMostDiff).text;
+  RunResult result = outcome_of(json);
+  const Redactor redactor;
+  const Signals signals;
+  RunRecord record({.folder = out.path(),
+                    .json = options.json,
+                    .retries = inputs.task.model.retries,
+                    .style = style},
+                   redactor, result);
+  Handover handover({options, out, redactor, nullptr, nullptr, &signals, record, result});
+  handover.take(answer_of(out, json));
+  if (result.code == ExitCode::success) handover.hand_out(diff);
+  if (late) {
+    late->apply();
+    json = read_result(out);
+    result = outcome_of(json);
+  }
+  const bool success = result.code == ExitCode::success;
+  if (success || !late) {
+    say_cached(out, json);
+    result.reason = "returned as it was (cached): " + result.reason;
+  }
+  if (late) late->settle();
+  if (options.json) {
+    record.show_again();
+    record.end_live_events(signals.token());
+  } else if (success && options.diff != "-") {
+    handover.print_message();
+  }
+  record.say_last(last_line(result, "", options.out, redactor), signals.token());
+  return result.code;
+}
+
+}  // namespace sortie
