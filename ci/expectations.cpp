@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/files/file_name.h"
-#include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/diff/path_patterns.h"
 
 namespace sortie {
 namespace {

@@ -80,11 +80,19 @@ std::string Acceptance::evaluate_verification(Background& agent) {
   const int round = ++run.verification_rounds;
   const Diff* diff = judged ? &*parts_.tree.diff() : nullptr;
   run.verification = verifier_.verify(VerificationPhase::after, round, diff, &agent);
-  run.verified = run.verification->passed;
-  if (run.verification->passed) {
+  const std::vector<std::string>& changed = verifier_.changed();
+  run.verified = run.verification->passed && changed.empty();
+  if (*run.verified) {
     verified_state_ = judged ? std::move(judged) : verifier_.take_left();
     warn_of_excused(*run.verification);
     return {};
+  }
+  if (run.verification->passed) {
+    count_failure(changes_what_it_checks(changed), "", kLetItChange);
+    return "The verification passed, but it wrote files that your diff has otherwise, or has not: " +
+           some_of(changed, 20) +
+           ". So it has not checked your diff. Make these changes in your work, or see to it that "
+           "it does not make them, then end with your final message.";
   }
   count_failure(
       "verification failed after " + std::to_string(round) + (round == 1 ? " round" : " rounds"),
@@ -96,7 +104,10 @@ std::string Acceptance::feedback_of_round(const VerificationResult& failed) cons
   std::string text =
       verification_feedback(failed, failed_rounds_, parts_.inputs.task.verify.rounds + 1);
   if (!verifier_.is_fresh()) return text;
-  const std::string absent = absent_from_fresh_tree(*parts_.tree.diff(), parts_.result.restored);
+  std::string absent = absent_from_fresh_tree(*parts_.tree.diff(), parts_.result.restored);
+  if (const auto& changed = verifier_.changed(); !changed.empty())
+    absent += "It passed before, when it had written these files, which your diff has otherwise: " +
+              some_of(changed) + ".\n";
   return absent.empty() ? text : text + "\n" + absent;
 }
 
@@ -114,9 +125,10 @@ void Acceptance::warn_of_excused(const VerificationResult& passed) {
 }
 
 /// Ends the run if the agent has been told of a failure as often as the task allows.
-void Acceptance::count_failure(const std::string& reason, const std::string& kind) {
+void Acceptance::count_failure(const std::string& reason, const std::string& kind,
+                               const std::string& next) {
   const int rounds = parts_.inputs.task.verify.rounds;
-  if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, "", kind};
+  if (++failed_rounds_ > rounds) throw RunEnds{ExitCode::task_failed, reason, next, kind};
   if (kind != kFailedVerification)  // that is on record by itself
     parts_.record.events().on(
         {parts_.record.turn(), CheckRecord{.check = kExpectCheck, .saw = reason}});

@@ -57,7 +57,8 @@ class Acceptance : public OwnTests {
   bool diff_is_as_verified() const;
   void check_still_verified();
   void warn_of_excused(const VerificationResult& passed);
-  void count_failure(const std::string& reason, const std::string& kind = {});
+  void count_failure(const std::string& reason, const std::string& kind = {},
+                     const std::string& next = {});
   void check_leaks(const std::string& final_message);
 
   Parts parts_;

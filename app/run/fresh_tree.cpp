@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <set>
@@ -13,7 +14,7 @@
 #include "core/files/open_beneath.h"
 #include "core/files/path_below.h"
 #include "core/workspace/diff/diff_effect.h"
-#include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/diff/restored_paths.h"
 #include "core/workspace/overlay.h"
 #include "core/workspace/own_tree_beside.h"
 #include "core/workspace/tree.h"
@@ -77,7 +78,7 @@ FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
       swap();
     put_start();
     for (const std::string& path : kept_files_) copy_kept(path);
-    restored_ = take_out(effect, parts_.task.restore, "verify.restore");
+    restored_ = RestoredPaths(parts_.task.restore, parts_.run.start()).take_out(effect);
     write_effect(effect, *files_, changed_in(parts_.view));
     date_anew(*files_, restored_);
     restore_kept();
@@ -249,24 +250,46 @@ void FreshTree::copy_kept(const std::string& path) {
 /// verify.restore is stronger than verify.keep.
 void FreshTree::restore_kept() {
   if (parts_.task.restore.empty() || parts_.task.keep.empty()) return;
-  const PathPatterns globs(parts_.task.restore, "verify.restore");
+  const RestoredPaths restored(parts_.task.restore, parts_.run.start());
   std::vector<fs::path> kept(kept_folders_.begin(), kept_folders_.end());
   kept.insert(kept.end(), kept_files_.begin(), kept_files_.end());
-  const Files& start = parts_.run.start();
   DiffEffect back;
-  std::vector<std::string> paths;
-  for (const ChangedPath& changed : parts_.run.changed_paths(parts_.view)) {
-    const std::string& path = changed.path;
-    if (!is_below_any(path, kept) || !globs.match(path)) continue;
-    const auto status = start.status(path);
-    if (status && status->kind == Kind::symlink)
-      back.makes.emplace(path, TreeEntry{0120000, start.read_link(path)});
-    else if (const auto content = status ? start.read(path) : std::nullopt)
-      back.makes.emplace(path,
-                         TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, *content});
-    else
-      back.removes.insert(path);
+  for (const ChangedPath& changed : parts_.run.changed_paths(parts_.view))
+    if (is_below_any(changed.path, kept) && restored.match(changed.path) &&
+        !add_start(changed.path, back))
+      back.removes.insert(changed.path);
+  write_effect(back, *files_, {});
+}
+
+/// Adds what the start has at a path, if it has a file or link there.
+bool FreshTree::add_start(const std::string& path, DiffEffect& back) const {
+  const Files& start = parts_.run.start();
+  const auto status = start.status(path);
+  if (!status) return false;
+  if (status->kind == Kind::symlink) {
+    back.makes.emplace(path, TreeEntry{0120000, start.read_link(path)});
+    return true;
   }
+  const auto content = start.read(path);
+  if (!content) return false;
+  back.makes.emplace(path, TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, *content});
+  return true;
+}
+
+void FreshTree::put_back(const std::vector<std::string>& paths, const DiffEffect& effect) {
+  DiffEffect back;
+  for (const std::string& path : paths) {
+    const auto made = effect.makes.find(path);
+    if (std::binary_search(restored_.begin(), restored_.end(), path))
+      add_start(path, back);
+    else if (made != effect.makes.end())
+      back.makes.insert(*made);
+    else if (effect.removes.contains(path))
+      back.removes.insert(path);
+    else
+      add_start(path, back);
+  }
+  // Dated to the present: a product of what the verification wrote must not pass for newer.
   write_effect(back, *files_, {});
 }
 

@@ -43,6 +43,12 @@ class FreshTree {
   /// @throws Error  ExitCode::environment
   void end();
 
+  /// Puts back what its commands have changed of the start and of the diff; what is new stays.
+  /// @param paths   all that they changed
+  /// @param effect  of the diff that it was made with
+  /// @throws Error  ExitCode::environment
+  void put_back(const std::vector<std::string>& paths, const DiffEffect& effect);
+
   const Workspace& workspace() const { return *workspace_; }
   const DiskFiles& files() const { return *files_; }
   /// Guards protected names that did not exist; null where there is nothing to guard.
@@ -61,6 +67,7 @@ class FreshTree {
   void keep_folders();
   void copy_kept(const std::string& path);
   void restore_kept();
+  bool add_start(const std::string& path, DiffEffect& back) const;
   void guard();
 
   Parts parts_;

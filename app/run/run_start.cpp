@@ -13,7 +13,7 @@
 #include "core/json/json.h"
 #include "core/task/functions.h"
 #include "core/task/task_loader.h"
-#include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/diff/path_patterns.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace_options.h"
 #include "policies/file/policy_loader.h"

@@ -28,6 +28,8 @@ class VerificationPlace {
   virtual void end() {}
   /// Null for the run's own tree.
   virtual const FreshTree* fresh() const { return nullptr; }
+  /// Puts back what the commands changed of what is verified, where nothing of it stays.
+  virtual void put_back(const std::vector<std::string>&) {}
   /// Whether a second time begins with the setup.
   virtual bool needs_setup_again() const { return true; }
 };
@@ -84,10 +86,13 @@ class RunPlace : public VerificationPlace {
 
 class FreshPlace : public VerificationPlace {
  public:
-  FreshPlace(const FreshTree::Parts& parts, RunTree& run, RunRecord& record, DiffEffect effect)
+  /// @param effect  of the diff; outlives it
+  FreshPlace(const FreshTree::Parts& parts, RunTree& run, RunRecord& record,
+             const DiffEffect& effect)
       : run_(run),
+        effect_(effect),
         commands_(parts.host, next_name()),
-        tree_(parts, commands_.set(), std::move(effect)) {
+        tree_(parts, commands_.set(), effect) {
     if (MadePaths* made = tree_.made_paths()) {
       made->tell([&record](const auto& paths) { record_made(record, paths); });
       guarded_.emplace(commands_, *made);
@@ -103,11 +108,13 @@ class FreshPlace : public VerificationPlace {
     return run_.state_of(tree_.workspace(), tree_.files());
   }
   void end() override { tree_.end(); }
+  void put_back(const std::vector<std::string>& paths) override { tree_.put_back(paths, effect_); }
   const FreshTree* fresh() const override { return &tree_; }
   bool needs_setup_again() const override { return false; }
 
  private:
   RunTree& run_;
+  const DiffEffect& effect_;
   VerificationLauncher commands_;
   FreshTree tree_;
   std::optional<MadePathsLauncher> guarded_;
@@ -126,6 +133,10 @@ class VerificationOutput : public OutputTaker {
 };
 
 }  // namespace
+
+std::string changes_what_it_checks(const std::vector<std::string>& paths) {
+  return "the verification changes what it checks: " + some_of(paths);
+}
 
 std::string digest_of(const Diff& diff) { return "sha256:" + sha256_hex(diff.text); }
 
@@ -197,8 +208,9 @@ FreshTree::Parts Verifier::tree_parts() const {
 
 std::unique_ptr<VerificationPlace> Verifier::open_place(const Diff* diff) const {
   if (!is_fresh()) return std::make_unique<RunPlace>(parts_.host, parts_.tree);
+  static const DiffEffect kStart;
   return std::make_unique<FreshPlace>(tree_parts(), parts_.tree, parts_.record,
-                                      diff != nullptr ? diff->effect : DiffEffect());
+                                      diff != nullptr ? diff->effect : kStart);
 }
 
 /// For a call of the model. The tool runner checks the protected paths afterwards. Where nothing can
@@ -208,16 +220,16 @@ RunTests::Outcome Verifier::run_tests(std::stop_token stop) {
     return {.passed = false, .text = std::move(problem)};
   VerificationOptions options =
       options_for(VerificationPhase::run_tests, parts_.result.verification_rounds + 1);
+  Diff diff;
   std::unique_ptr<VerificationPlace> place;
   std::string note;
   if (is_fresh() && parts_.host.can_make_tree()) {
-    Diff diff = parts_.tree.snapshot([&stop] {
+    diff = parts_.tree.snapshot([&stop] {
       if (stop.stop_requested()) throw ToolError("run_tests was stopped");
     });
     options.tree = name_of(VerifyIn::fresh);
     options.diff = digest_of(diff);
-    place = std::make_unique<FreshPlace>(tree_parts(), parts_.tree, parts_.record,
-                                         std::move(diff.effect));
+    place = std::make_unique<FreshPlace>(tree_parts(), parts_.tree, parts_.record, diff.effect);
     note = absent_from_fresh_tree(diff, place->fresh()->restored());
     if (const std::string lost = undiffable_changes(diff); !lost.empty()) note += lost + "\n";
   } else {
@@ -262,10 +274,12 @@ VerificationResult Verifier::run_once(VerificationOptions options, Background* a
 
 /// A verification counts only if the tree is the same before and after: its commands run code of the
 /// agent, which could write whatever makes them pass. One that merely creates files (a cache, a build
-/// product) creates the same ones again, and passes when it is run once more.
+/// product) creates the same ones again, and passes when it is run once more. What it changed of the
+/// start and the diff is put back before in a fresh tree, as it does not get into the diff.
 VerificationResult Verifier::verify(VerificationPhase phase, int round, const Diff* diff,
                                     Background* agent) {
   left_.reset();
+  changed_.clear();
   end_background(agent);
   const std::unique_ptr<VerificationPlace> place = open_place(diff);
   VerificationOptions options = options_for(phase, round);
@@ -285,17 +299,21 @@ VerificationResult Verifier::verify(VerificationPhase phase, int round, const Di
     if (place->fresh() == nullptr)
       for (const std::string& path : paths)
         if (!judged.contains(path)) made_.insert(path);
-    if (!result.passed || paths.empty()) place->end();
+    const bool is_over = again || !result.passed || paths.empty();
+    if (is_over) place->end();
     if (!result.passed) return result;
     if (paths.empty()) {
+      changed_.clear();
       if (place->fresh() == nullptr) left_ = std::move(left);
       return result;
     }
-    run.changed_by_verification = paths;
-    if (again) end_changed(result, paths);
+    changed_ = run.changed_by_verification = paths;
+    if (is_over && diff != nullptr && place->fresh() != nullptr) return result;
+    if (is_over) end_changed(result, paths);
     parts_.record.say("the verification changed what it checks (" + some_of(paths, 3) +
                       "): it runs once more");
-    judged = std::move(left);
+    place->put_back(paths);
+    judged = place->fresh() != nullptr ? place->state() : std::move(left);
   }
 }
 
@@ -303,8 +321,7 @@ void Verifier::end_changed(const VerificationResult& result,
                            const std::vector<std::string>& paths) {
   parts_.result.verification = result;
   parts_.result.verified = false;
-  throw RunEnds{ExitCode::task_failed, "the verification changes what it checks: " + some_of(paths),
-                "let git ignore what it makes, or name it in verify.may_change"};
+  throw RunEnds{ExitCode::task_failed, changes_what_it_checks(paths), kLetItChange};
 }
 
 }  // namespace sortie

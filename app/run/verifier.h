@@ -57,9 +57,13 @@ class Verifier : public OwnTests {
   /// Runs the commands once; once more if they changed the tree.
   /// @param diff  of the run, with its effect; null: the start. Without meaning for the run's own
   ///              tree
-  /// @throws RunEnds  the tree changed again; a signal; the time limit
+  /// @throws RunEnds  the tree changed again, and is not a fresh one with a diff: then see changed();
+  ///                  a signal; the time limit
   VerificationResult verify(VerificationPhase phase, int round, const Diff* diff,
                             Background* agent);
+  /// What the last verification changed of what it checks: if it passed, it changed that twice, and
+  /// nothing is verified; if it failed, it had passed before that was put back.
+  const std::vector<std::string>& changed() const noexcept { return changed_; }
   /// The state of the run's own tree after a verification there has passed.
   std::optional<ChangedState> take_left() { return std::exchange(left_, {}); }
   /// Paths that verifications made in the run's own tree, not calls of the agent.
@@ -78,7 +82,13 @@ class Verifier : public OwnTests {
   Parts parts_;
   std::optional<ChangedState> left_;
   std::set<std::string> made_;
+  std::vector<std::string> changed_;
 };
+
+/// Why nothing is verified, and what a user can do about it.
+std::string changes_what_it_checks(const std::vector<std::string>& paths);
+inline constexpr const char* kLetItChange =
+    "let git ignore what it makes, or name it in verify.may_change";
 
 /// The digest of a diff, as records and result.json have it.
 std::string digest_of(const Diff& diff);

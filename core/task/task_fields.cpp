@@ -207,7 +207,7 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
            "Unchanged lines around a change.")
       .add("renames", boolean_value(output.renames), "Whether renamed files are detected.")
       .add("base", enum_value(output.base), "What the diff is made against.")
-      .add("include", texts_value(output.include), "Ignored paths that belong in the diff.")
+      .add("include", git_patterns_value(output.include), "Ignored paths that belong in the diff.")
       .add("products", enum_value(output.products),
            "Whether new files that a build made, by their signs, stay out of the diff.")
       .add(
@@ -260,9 +260,9 @@ Fields expected_diff_fields(ExpectedDiff& diff) {
       .add("max_lines", where_given(integer_value(diff.max_lines, 0, kMost)),
            "Added and deleted lines together at most; binary files have none.")
       .add(
-          "allow", texts_value(diff.allow),
+          "allow", git_patterns_value(diff.allow),
           "git patterns (\"src/**\"), one of which each changed path must match; by default all do.")
-      .add("deny", texts_value(diff.deny), "git patterns that no changed path may match.");
+      .add("deny", git_patterns_value(diff.deny), "git patterns that no changed path may match.");
 }
 
 Fields expect_fields(TaskDraft& draft) {

@@ -74,5 +74,7 @@ FieldValue stages_value(TaskDraft& draft);
 
 /// The task's `verify` (verify_fields.cpp): a mapping, or a list of commands for short.
 FieldValue verify_value(TaskVerify& verify);
+/// git patterns; those that git reads in another way than they look are refused.
+FieldValue git_patterns_value(std::vector<std::string>& target);
 
 }  // namespace sortie

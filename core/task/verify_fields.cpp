@@ -126,7 +126,7 @@ Fields verify_fields(TaskVerify& verify) {
            "How often the agent gets the output of a failure, at most: there are up to rounds + 1 "
            "verifications.")
       .add(
-          "may_change", texts_value(verify.may_change),
+          "may_change", git_patterns_value(verify.may_change),
           "Build products that they may rewrite each time, as git patterns (\"gen/*.c\"). Everything "
           "else must be the same after them, except ignored files.")
       .add(
@@ -135,7 +135,7 @@ Fields verify_fields(TaskVerify& verify) {
           "in the run's own tree, with all that the agent left there.")
       .add("setup", where_given(commands_value(verify.setup)),
            "Commands before them, once a round, such as `npm ci`.")
-      .add("restore", texts_value(verify.restore),
+      .add("restore", git_patterns_value(verify.restore),
            "Paths that are verified as they were at the start, whatever the agent did to them, as "
            "git patterns (\"tests/**\"). With `in: fresh`.")
       .add("keep", kept_value(verify.keep),

@@ -155,17 +155,27 @@ class CopyWalk {
     return was && now && is_same_file(path, start_, *was, copy_, *now);
   }
 
+  /// Whether the user's own tree has a file or link there. What lies behind a link is elsewhere.
+  bool is_in_workspace(const std::string& path) const {
+    struct stat status {};
+    if (::lstat((plan_.workspace / path).c_str(), &status) != 0) return false;
+    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) return false;
+    const fs::path above = fs::path(path).parent_path();
+    try {
+      return above.empty() || start_.resolve(above) == above;
+    } catch (const ToolError&) {  // it leads out of the tree
+      return false;
+    }
+  }
+
   /// The user's own files are the state at the start, unless someone wrote to them.
   void check_sources() {
     for (ChangedPath& change : changes_) {
       if (change.kind == ChangedPath::Kind::unreadable) continue;
       if (manifest_.files.contains(change.path)) {
         if (is_as_copied(change.path)) continue;
-      } else {
-        struct stat status {};
-        const bool there = ::lstat((plan_.workspace / change.path).c_str(), &status) == 0;
-        const bool is_kept = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
-        if (!there || !is_kept) continue;
+      } else if (!is_in_workspace(change.path)) {
+        continue;
       }
       change.own = ChangedPath::Own::changed;
     }

@@ -72,6 +72,9 @@ void write_project(const RunFolder& folder) {
   folder.write("work/a.txt", "wrong\n");
   folder.write("work/src/mod.py", "VALUE = 'wrong'\n");
   folder.write("work/tests/check.sh", "grep -q right a.txt\n");
+  folder.write("work/real/check.sh", "grep -q right a.txt\n");
+  folder.write("work/deep/tests/check.sh", "grep -q right a.txt\n");
+  fs::create_symlink("real", folder.workspace() / "linked");
   folder.write("work/tests/port.py",
                "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:8976')\n");
   folder.write("work/Makefile",

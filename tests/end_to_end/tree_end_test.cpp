@@ -124,6 +124,7 @@ BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_is_none) {
       {"another mode each time", "if [ -x a.txt ]; then chmod -x a.txt; else chmod +x a.txt; fi",
        "", 1, 2},
       {"a product that may change", "date +%s%N >> a.txt", ", may_change: [a.txt]", 0, 1},
+      {"the same content each time", "echo other > a.txt", "", 1, 2},
       {"a product, the same each time", "cp a.txt made.txt", "", 0, 2},
       {"an ignored file", "date +%s%N >> x.log", "", 0, 1},
       {"nothing", "grep -q run a.txt", "", 0, 1},
@@ -136,8 +137,8 @@ BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_is_none) {
       folder.write("work/.gitignore", "*.log\n");
       folder.commit_workspace();
       folder.write_task(one_script("echo by the run > a.txt"),
-                        std::string("policy: auto\nverify: {commands: [{run: '") + row.command +
-                            "'}]" + row.more + "}\n");
+                        std::string("policy: auto\nverify: {rounds: 0, commands: [{run: '") +
+                            row.command + "'}]" + row.more + "}\n");
 
       const ProgramEnd end = folder.run();
 

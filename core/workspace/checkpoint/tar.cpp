@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 namespace sortie {
 namespace {
@@ -96,7 +97,9 @@ bool take_pax(std::string_view text, TarEntry& entry) {
       std::int64_t fraction = 0;
       const char* const point = std::from_chars(value.data(), last, seconds).ptr;
       if (point != last) std::from_chars(point + 1, last, fraction);
-      entry.mtime = seconds * kSecond + fraction;
+      if (fraction < 0 || fraction >= kSecond) return false;
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+      entry.mtime = std::clamp(seconds, -kMost, kMost) * kSecond + fraction;
     }
     text.remove_prefix(length);
   }

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -12,7 +11,6 @@
 #include "core/files/disk_place.h"
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"
-#include "core/workspace/diff/diff_scope.h"
 
 namespace fs = std::filesystem;
 
@@ -130,19 +128,6 @@ WrittenAt changed_in(const DiskFiles& run) {
     if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
     return status.st_ctim;
   };
-}
-
-std::vector<std::string> take_out(DiffEffect& effect, const std::vector<std::string>& patterns,
-                                  const std::string& key) {
-  const PathPatterns globs(patterns, key);
-  std::set<std::string> taken;
-  std::erase_if(effect.makes, [&](const auto& made) {
-    return globs.match(made.first) && taken.insert(made.first).second;
-  });
-  std::erase_if(effect.removes, [&](const std::string& path) {
-    return globs.match(path) && (taken.insert(path), true);
-  });
-  return {taken.begin(), taken.end()};
 }
 
 void date_anew(const DiskFiles& tree, const std::vector<std::string>& paths) {

@@ -25,13 +25,6 @@ void write_effect(const DiffEffect& effect, DiskFiles& tree, const WrittenAt& wr
 /// can be, so that a build tool sees that products of the start are older.
 WrittenAt changed_in(const DiskFiles& run);
 
-/// Takes the paths that match these git patterns out of the effect, so that a tree keeps those of
-/// the start.
-/// @return  the removed paths, sorted
-/// @throws Error  ExitCode::usage for an invalid pattern
-std::vector<std::string> take_out(DiffEffect& effect, const std::vector<std::string>& patterns,
-                                  const std::string& key);
-
 /// Dates these files to the present, so that nothing passes for newer than them; missing ones are
 /// skipped. @throws Error
 void date_anew(const DiskFiles& tree, const std::vector<std::string>& paths);

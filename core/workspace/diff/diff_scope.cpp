@@ -22,20 +22,6 @@ std::string folder_of(const std::string& path) { return fs::path(path).parent_pa
 
 }  // namespace
 
-PathPatterns::PathPatterns(const std::vector<std::string>& patterns, const std::string& what) {
-  if (patterns.empty()) return;
-  start_libgit2();
-  std::vector<char*> texts;
-  for (const auto& pattern : patterns) texts.push_back(const_cast<char*>(pattern.c_str()));
-  const git_strarray list{texts.data(), texts.size()};
-  check_git(git_pathspec_new(GitOut(patterns_), &list), what, ExitCode::usage);
-}
-
-bool PathPatterns::match(const std::string& path) const {
-  return patterns_ &&
-         git_pathspec_matches_path(patterns_.get(), GIT_PATHSPEC_USE_CASE, path.c_str());
-}
-
 DiffScope::DiffScope(const Workspace& workspace, const Files& view, const StartState& start,
                      const DiffOptions& options, const std::vector<ChangedPath>& changes)
     : workspace_(workspace),

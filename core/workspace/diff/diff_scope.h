@@ -8,22 +8,11 @@
 #include <vector>
 
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/path_patterns.h"
 #include "core/workspace/diff/run_ignore_rules.h"
 #include "core/workspace/start_state.h"
 
 namespace sortie {
-
-/// git pathspecs ("dist", "*.log") from a task.
-class PathPatterns {
- public:
-  /// @param what  their name in errors: "output.diff.include"
-  /// @throws Error  ExitCode::usage for an invalid pattern
-  PathPatterns(const std::vector<std::string>& patterns, const std::string& what);
-  bool match(const std::string& path) const;
-
- private:
-  GitPathspec patterns_;
-};
 
 /// Decides which changed paths a diff is about, and a verification too: neither sees ignored paths
 /// and build products.

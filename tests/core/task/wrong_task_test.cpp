@@ -197,6 +197,15 @@ BOOST_AUTO_TEST_CASE(each_wrong_task_says_what_is_wrong) {
        "<stdin>:3:18: error: 'mcp__doc' names no server of tools.mcp; did you mean 'mcp__docs'?"},
       {"version: 1\nprompt: x\nverify: {commands: [x], in: frsh}",
        "<stdin>:3:29: error: 'in': expected fresh or run, got 'frsh'; did you mean 'fresh'?"},
+      {"version: 1\nprompt: x\nverify: {commands: [x], restore: [\"t/*.{a,b}\", \"{{x}}/t\"]}",
+       "<stdin>:3:35: error: 'restore': 't/*.{a,b}' would match nothing: git's patterns have no "
+       "alternatives in braces; write an entry for each"},
+      {"version: 1\nprompt: x\nexpect: {diff: {deny: [\":(glob)t\"]}}",
+       "<stdin>:3:24: error: 'deny': ':(glob)t' would match nothing: git's magic (':(glob)') is not "
+       "known; write the pattern alone"},
+      {"version: 1\nprompt: x\nexpect: {diff: {allow: [a/../../b]}}",
+       "<stdin>:3:25: error: 'allow': 'a/../../b' would match nothing: it leads out of the "
+       "workspace"},
       {"version: 1\nprompt: x\nverify: {commands: [x], in: run, restore: [t]}",
        "<stdin>:3:43: error: 'restore' needs in: fresh: the run's own tree keeps what the agent made "
        "of it"},

@@ -71,4 +71,23 @@ BOOST_AUTO_TEST_CASE(a_torn_archive_ends_before_the_torn_member) {
   BOOST_TEST(!reader.next().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(times_that_no_file_has_are_bounded_or_refused) {
+  const std::string whole = tar_header({.name = "a", .mtime = 1'000'000'000'500'000'000});
+  const std::string was = "mtime=1000000000.500000000";
+  const struct {
+    std::string is;
+    bool is_read;
+  } rows[] = {{"mtime=9223372036854775807.", true},
+              {"mtime=-9223372036854775807", true},
+              {"mtime=1.-92233720368547758", false},
+              {"mtime=1.922337203685477580", false}};
+  for (const auto& row : rows) {
+    BOOST_REQUIRE(row.is.size() == was.size());
+    std::string other = whole;
+    other.replace(other.find(was), was.size(), row.is);
+    TarReader reader(other);
+    BOOST_TEST(reader.next().has_value() == row.is_read, row.is);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
