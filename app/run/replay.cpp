@@ -62,12 +62,18 @@ fs::path find_base(const ReplayOptions& options, const RunStart& start) {
                    ": name a folder with that base, for example of `git worktree add`");
 }
 
+/// Whether commands get variables of the replay's environment that tell more than where they run.
+bool passes_on_variables(const Policy& policy) {
+  return policy.environment_inherit == InheritedVariables::all ||
+         !policy.environment_include.empty();
+}
+
 /// What a recorded policy allows that could do harm, if the record is a stranger's; "" for nothing.
 std::string risk_of(const Policy& policy) {
   if (policy.sandbox == SandboxMode::none) return "runs commands without a sandbox";
   if (policy.network != NetworkMode::none) return "lets commands reach the network";
   if (policy.escalation) return "lets its rules give commands another sandbox";
-  for (const Guarantee needed : {Guarantee::writes, Guarantee::network})
+  for (const Guarantee needed : {Guarantee::writes, Guarantee::secrets, Guarantee::network})
     if (std::find(policy.guarantee.begin(), policy.guarantee.end(), needed) ==
         policy.guarantee.end())
       return std::string("does not insist on the guarantee ") + name_of(needed);
@@ -77,6 +83,9 @@ std::string risk_of(const Policy& policy) {
         (!normal.empty() && *normal.begin() == ".."))
       return "lets commands write to " + one_line(path, 200);
   }
+  // What they print is shown.
+  if (!policy.read.empty()) return "lets commands read " + one_line(policy.read.front(), 200);
+  if (passes_on_variables(policy)) return "passes variables of the environment on to commands";
   return "";
 }
 

@@ -262,8 +262,12 @@ BOOST_AUTO_TEST_CASE(a_command_that_used_the_network_is_taken_from_the_record) {
 
 BOOST_AUTO_TEST_CASE(a_recorded_policy_does_not_open_the_machine_of_the_replay) {
   const char* const rows[] = {"approval: full-auto\nsandbox: {mode: none, guarantee: []}\n",
-                              "network: {mode: full}\n", "escalation: rules\n",
-                              "paths: {write: ['.', /srv]}\n"};
+                              "network: {mode: full}\n",
+                              "escalation: rules\n",
+                              "paths: {write: ['.', /srv]}\n",
+                              "paths: {read: [/var/lib]}\n",
+                              "environment: {include: [SOME_SETTING]}\n",
+                              "environment: {inherit: all}\n"};
   for (const char* policy : rows) {
     BOOST_TEST_CONTEXT(policy) {
       const RunFolder folder;

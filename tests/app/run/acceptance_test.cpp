@@ -223,15 +223,22 @@ BOOST_AUTO_TEST_CASE(a_verification_that_leaves_a_build_product_runs_once) {
   BOOST_TEST(bench.result.left_out.front().path == "product.o");
 }
 
-BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_ends_the_run) {
+BOOST_AUTO_TEST_CASE(a_verification_that_changes_what_it_judges_is_told_then_ends_the_run) {
   RunBench bench;
   bench.verify_by("make test");
+  bench.inputs.task.verify.rounds = 1;
   Acceptance& acceptance = bench.open();
   bench.host().commands.answer = [&](const Command&) {
     bench.change("a.txt", std::to_string(bench.host().commands.started.size()));
     return FakeLauncher::Answer{};
   };
 
+  const std::string feedback = acceptance.evaluate_end(bench.agent);
+
+  BOOST_TEST(feedback.find("it wrote files that your diff has otherwise, or has not: a.txt.") !=
+                 std::string::npos,
+             feedback);
+  BOOST_TEST((bench.result.verified == false));
   const RunEnds end = end_of([&] { acceptance.evaluate_end(bench.agent); });
 
   BOOST_TEST((end.code == ExitCode::task_failed));
