@@ -38,24 +38,40 @@ bool is_at_end(const DiskFiles& files, const DiffedFile& file, const ToGit& to_g
          is_same(to_git(file.path, *content), *file.after);
 }
 
+void each_of(const std::filesystem::path& transcript, const std::string& type,
+             const std::function<void(const RunEvent&)>& each);
+
 }  // namespace recorded_diff
 
-RecordedDiff read_recorded_diff(const std::filesystem::path& transcript) {
-  std::vector<DiffWritten> records;
-  RunEnd completed;
-  read_transcript(transcript, [&](const TranscriptRecord& record) {
-    if (record.type != "diff.written" && record.type != "run.completed") return;
-    const RunEvent event = event_with_blobs(record, transcript);
-    if (const auto* diff = std::get_if<DiffWritten>(&event.what)) records.push_back(*diff);
-    if (const auto* end = std::get_if<RunEnd>(&event.what)) completed = *end;
+/// Passes on the records of one type, in their order; others are not parsed.
+void recorded_diff::each_of(const std::filesystem::path& transcript, const std::string& type,
+                            const std::function<void(const RunEvent&)>& each) {
+  const std::string sign = "\"type\":\"" + type + "\"";
+  each_record_line(transcript, [&](std::string_view line) {
+    if (line.find(sign) == line.npos) return true;
+    const TranscriptRecord record = parse_record(line);
+    if (record.type == type) each(event_with_blobs(record, transcript));
+    return true;
   });
+}
+
+// One record of a diff is held at a time, however many a transcript has.
+RecordedDiff read_recorded_diff(const std::filesystem::path& transcript) {
+  RunEnd completed;
+  recorded_diff::each_of(transcript, "run.completed",
+                         [&](const RunEvent& event) { completed = std::get<RunEnd>(event.what); });
   RecordedDiff found;
+  std::string wanted;
   for (const auto& [name, digest] : completed.artifacts) {
     if (name != "changes.diff" && name != "partial.diff") continue;
     found.name = name;
-    for (DiffWritten& one : records)
-      if (one.name == name && "sha256:" + one.sha256 == digest) found.record = std::move(one);
+    wanted = digest;
   }
+  if (found.name.empty()) return found;
+  recorded_diff::each_of(transcript, "diff.written", [&](const RunEvent& event) {
+    const auto& diff = std::get<DiffWritten>(event.what);
+    if (diff.name == found.name && "sha256:" + diff.sha256 == wanted) found.record = diff;
+  });
   return found;
 }
 

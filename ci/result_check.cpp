@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -48,15 +49,82 @@ std::string first_difference(const std::string& name, const Json& is, const Json
   return "";  // the same members in another order
 }
 
+// What is held of a transcript is bounded, however many records somebody has put into it.
+constexpr std::size_t kMostCommands = 10'000;  ///< of one round
+constexpr std::size_t kMostStages = 1000;
+constexpr std::size_t kMostDiffs = 1000;
+constexpr std::size_t kMostText = 500;  ///< bytes
+
+/// The text, if it is no longer than such texts are.
+std::string short_text(const std::string& text) {
+  return text.size() <= kMostText ? text : "a text of " + std::to_string(text.size()) + " bytes";
+}
+
+/// What is compared of a verification.
+struct VerifiedCommand {
+  std::string command;
+  bool passed = false;
+  ExitStatus exit;
+  std::string tree;
+  std::string diff;
+};
+
+/// What is compared of the record of a diff.
+struct SummedDiff {
+  std::string name;
+  std::string sha256;
+  std::string base;
+  std::string base_commit;
+  std::size_t files = 0;
+};
+
 /// The sums of a run's records.
 struct Replayed {
   Tally tally;
-  std::vector<VerificationCompleted> after;  ///< those of phase "after"
-  std::optional<RunStart> start;             ///< the first one
+  std::deque<VerifiedCommand> after;  ///< the last ones of phase "after"
+  std::optional<RunStart> start;      ///< the first one
   std::vector<StageCompleted> stages;
-  std::vector<DiffWritten> diffs;
+  std::vector<SummedDiff> diffs;
   std::optional<RunEnd> completed;  ///< the last one, if any
+  std::string too_many{};           ///< records that no run has so many of, or ""
+
+  void take(const StageCompleted& stage);
+  void take(const DiffWritten& diff);
+  void take(const VerificationCompleted& verified);
 };
+
+/// A later record of a stage takes the place of the earlier one.
+void Replayed::take(const StageCompleted& stage) {
+  const auto same = std::find_if(stages.begin(), stages.end(),
+                                 [&](const StageCompleted& one) { return one.name == stage.name; });
+  if (same != stages.end())
+    *same = stage;
+  else if (stages.size() < kMostStages)
+    stages.push_back(stage);
+  else
+    too_many = "stages";
+}
+
+void Replayed::take(const DiffWritten& diff) {
+  const SummedDiff sum{short_text(diff.name), short_text(diff.sha256), short_text(diff.base),
+                       short_text(diff.base_commit), diff.files.size()};
+  const auto same = std::find_if(diffs.begin(), diffs.end(), [&](const SummedDiff& one) {
+    return one.name == sum.name && one.sha256 == sum.sha256;
+  });
+  if (same != diffs.end())
+    *same = sum;
+  else if (diffs.size() < kMostDiffs)
+    diffs.push_back(sum);
+  else
+    too_many = "different diffs";
+}
+
+void Replayed::take(const VerificationCompleted& verified) {
+  if (verified.phase != VerificationPhase::after) return;
+  after.push_back({one_line(verified.command, kShown), verified.passed, verified.exit,
+                   short_text(verified.tree), short_text(verified.diff)});
+  if (after.size() > kMostCommands) after.pop_front();
+}
 
 Replayed replay(const fs::path& transcript) {
   Replayed run;
@@ -75,11 +143,10 @@ Replayed replay(const fs::path& transcript) {
     run.tally.on(event);
     if (const auto* start = std::get_if<RunStart>(&event.what); start && !run.start)
       run.start = *start;
-    if (const auto* stage = std::get_if<StageCompleted>(&event.what)) run.stages.push_back(*stage);
-    if (const auto* diff = std::get_if<DiffWritten>(&event.what)) run.diffs.push_back(*diff);
+    if (const auto* stage = std::get_if<StageCompleted>(&event.what)) run.take(*stage);
+    if (const auto* diff = std::get_if<DiffWritten>(&event.what)) run.take(*diff);
     if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
-    if (const auto* verified = std::get_if<VerificationCompleted>(&event.what))
-      if (verified->phase == VerificationPhase::after) run.after.push_back(*verified);
+    if (const auto* verified = std::get_if<VerificationCompleted>(&event.what)) run.take(*verified);
   });
   return run;
 }
@@ -96,8 +163,7 @@ std::string verified_diff_mismatch(const Json& result) {
 }
 
 /// The commands of the last round, against the last records of verifications.
-std::string verification_mismatch(const Json& result,
-                                  const std::vector<VerificationCompleted>& records) {
+std::string verification_mismatch(const Json& result, const std::deque<VerifiedCommand>& records) {
   const Json& round = result["verification"]["after"];
   if (result["verified"].boolean() && !round["passed"].boolean())
     return "verified is true, but no verification has passed";
@@ -109,7 +175,7 @@ std::string verification_mismatch(const Json& result,
   const std::string tree = result["verification"].string_at("in");
   const std::string diff = result["verification"].string_at("diff");
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    const VerificationCompleted& record = records[records.size() - commands.size() + i];
+    const VerifiedCommand& record = records[records.size() - commands.size() + i];
     passed = passed && record.passed;
     const bool same = commands[i]["passed"] == Json(record.passed) &&
                       commands[i]["exit_code"] == Json(record.exit.code) &&
@@ -119,8 +185,8 @@ std::string verification_mismatch(const Json& result,
              ", but its record says " + shown(to_json(record.exit));
     if (result["verified"].boolean() && (record.tree != tree || record.diff != diff))
       return "verification.in and verification.diff are " + shown(tree) + " and " + shown(diff) +
-             ", but the record of '" + one_line(record.command, kShown) + "' says " +
-             shown(record.tree) + " and " + shown(record.diff);
+             ", but the record of '" + record.command + "' says " + shown(record.tree) + " and " +
+             shown(record.diff);
   }
   if (round["passed"].boolean() && !passed)
     return "verification.after.passed is true, but a record says that a command failed";
@@ -168,16 +234,16 @@ std::string stages_mismatch(const Json& result, const std::vector<StageCompleted
 }
 
 /// What is said of the changes, against the record of the diff that the result names.
-std::string diff_mismatch(const Json& result, const std::vector<DiffWritten>& records) {
+std::string diff_mismatch(const Json& result, const std::vector<SummedDiff>& records) {
   for (const auto& [name, digest] : result["artifacts"].members()) {
     if (name != "changes.diff" && name != "partial.diff") continue;
-    const DiffWritten* record = nullptr;
-    for (const DiffWritten& one : records)
+    const SummedDiff* record = nullptr;
+    for (const SummedDiff& one : records)
       if (one.name == name && "sha256:" + one.sha256 == digest.text()) record = &one;
     if (record == nullptr) continue;  // a redacted one, or of an earlier version of sortie
     const std::string source = "the record of " + name;
     const std::pair<const char*, Json> said[] = {
-        {"changed_files", static_cast<std::uint64_t>(record->files.size())},
+        {"changed_files", static_cast<std::uint64_t>(record->files)},
         {"base", record->base},
         {"head_commit", record->base_commit.empty() ? Json() : Json(record->base_commit)}};
     for (const auto& [member, value] : said)
@@ -208,6 +274,8 @@ std::string sums_mismatch(const Json& result, const Replayed& run) {
   return verification_mismatch(result, run.after);
 }
 
+constexpr int kDeepestKept = 200;  ///< as in a run's tree
+
 /// The first file in kept/ that the result does not name, or "".
 std::string unknown_kept(const Json& kept, const fs::path& folder) {
   std::error_code error;
@@ -215,6 +283,9 @@ std::string unknown_kept(const Json& kept, const fs::path& folder) {
   if (!fs::is_directory(fs::symlink_status(folder, error))) return "kept is not a folder";
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    if (entry.depth() > kDeepestKept)
+      return "kept/" + one_line(entry->path().lexically_relative(folder).string(), kShown) +
+             " is nested too deeply";
     if (fs::is_directory(entry->symlink_status(error))) continue;
     const std::string name = entry->path().lexically_relative(folder).string();
     if (kept.find(name) == nullptr)
@@ -312,6 +383,8 @@ std::string result_mismatch(const fs::path& path) {
   const bool there = fs::exists(fs::symlink_status(file, error));
   if (!is_folder && (!there || transcript.filename() != kTranscriptName)) return "";
   const Replayed run = replay(transcript);
+  if (!run.too_many.empty())
+    return std::string(kTranscriptName) + ": has more " + run.too_many + " than a run can have";
   if (!run.completed) return "";  // it has not ended: verify_run has judged that
   if (!there) return "result.json is missing, though the transcript has the run's end";
   // A pipe would be waited for without end.

@@ -21,6 +21,11 @@ std::filesystem::path transcript_of(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path, error) ? path / kTranscriptName : path;
 }
 
+/// An attempt has no attempts of its own.
+enum class IsAttempt { no, yes };
+RunCheck check_one(const std::filesystem::path& path, const RunCheckOptions& options,
+                   IsAttempt is_attempt);
+
 /// Checks the attempts that a run was picked from, each as a run.
 void check_attempts(const std::filesystem::path& folder, const RunCheckOptions& options,
                     RunCheck& check) {
@@ -32,7 +37,11 @@ void check_attempts(const std::filesystem::path& folder, const RunCheckOptions& 
   for (const Json& said : picked_of["attempts"].items()) {
     const std::string name = attempt_folder(static_cast<int>(said.integer_at("n")));
     if (!std::filesystem::exists(folder / name / kTranscriptName, error)) continue;
-    const RunCheck one = check_run(folder / name, options);
+    if (!std::filesystem::is_directory(std::filesystem::symlink_status(folder / name, error))) {
+      check.record.problem = name + " is not a folder";
+      return;
+    }
+    const RunCheck one = check_one(folder / name, options, IsAttempt::yes);
     if (!one.record.ok) {
       check.record.problem = name + ": " + one.record.problem;
       return;
@@ -78,6 +87,27 @@ std::string top_problem(const std::filesystem::path& folder, bool& ended, std::s
   }
 }
 
+RunCheck check_one(const std::filesystem::path& path, const RunCheckOptions& options,
+                   IsAttempt is_attempt) {
+  RunCheck check{.record = verify_run(path), .notes = {}};
+  VerifyResult& record = check.record;
+  if (record.ok) record.problem = result_mismatch(path);
+  std::error_code error;
+  if (record.problem.empty() && record.finished && std::filesystem::is_directory(path, error)) {
+    DiffCheck diff = check_recorded_diff(path, options.repository);
+    record.problem = std::move(diff.problem);
+    check.notes = std::move(diff.notes);
+    if (record.problem.empty()) record.problem = attestation_mismatch(path);
+    if (record.problem.empty() && is_attempt == IsAttempt::no) check_attempts(path, options, check);
+  }
+  if (record.problem.empty() && !options.anchor.empty()) {
+    record.problem = anchor_mismatch(options.anchor, transcript_of(path));
+    if (record.problem.empty()) check.notes.push_back("the anchor has the same record");
+  }
+  record.ok = record.problem.empty();
+  return check;
+}
+
 /// The sum of the attempts' records.
 RunCheck check_attempts_alone(const std::filesystem::path& folder, const RunCheckOptions& options) {
   RunCheck check;
@@ -90,7 +120,12 @@ RunCheck check_attempts_alone(const std::filesystem::path& folder, const RunChec
   for (int number = 1; number <= kMostAttempts && record.problem.empty(); ++number) {
     const std::string name = attempt_folder(number);
     if (!std::filesystem::exists(folder / name / kTranscriptName, error)) continue;
-    const RunCheck one = check_run(folder / name, {.repository = options.repository, .anchor = {}});
+    if (!std::filesystem::is_directory(std::filesystem::symlink_status(folder / name, error))) {
+      record.problem = name + " is not a folder";
+      break;
+    }
+    const RunCheck one =
+        check_one(folder / name, {.repository = options.repository, .anchor = {}}, IsAttempt::yes);
     if (!one.record.ok) record.problem = name + ": " + one.record.problem;
     record.records += one.record.records;
     record.blobs += one.record.blobs;
@@ -113,23 +148,7 @@ RunCheck check_attempts_alone(const std::filesystem::path& folder, const RunChec
 
 RunCheck check_run(const std::filesystem::path& path, const RunCheckOptions& options) {
   if (has_attempts_alone(path)) return check_attempts_alone(path, options);
-  RunCheck check{.record = verify_run(path), .notes = {}};
-  VerifyResult& record = check.record;
-  if (record.ok) record.problem = result_mismatch(path);
-  std::error_code error;
-  if (record.problem.empty() && record.finished && std::filesystem::is_directory(path, error)) {
-    DiffCheck diff = check_recorded_diff(path, options.repository);
-    record.problem = std::move(diff.problem);
-    check.notes = std::move(diff.notes);
-    if (record.problem.empty()) record.problem = attestation_mismatch(path);
-    if (record.problem.empty()) check_attempts(path, options, check);
-  }
-  if (record.problem.empty() && !options.anchor.empty()) {
-    record.problem = anchor_mismatch(options.anchor, transcript_of(path));
-    if (record.problem.empty()) check.notes.push_back("the anchor has the same record");
-  }
-  record.ok = record.problem.empty();
-  return check;
+  return check_one(path, options, IsAttempt::no);
 }
 
 }  // namespace sortie

@@ -1,6 +1,7 @@
 #include "core/git/commit_files.h"
 
 #include "core/files/file_name.h"
+#include "core/files/files.h"
 
 namespace sortie {
 
@@ -29,9 +30,20 @@ std::optional<std::string> CommitFiles::content(const std::string& path) const {
   if (found == GIT_ENOTFOUND) return std::nullopt;
   check_git(found, path_text(path), ExitCode::environment);
   if (git_tree_entry_type(entry.get()) != GIT_OBJECT_BLOB) return std::nullopt;
+  // A small object may say that it is inflated to very much.
+  const git_oid* const id = git_tree_entry_id(entry.get());
+  GitOdb odb;
+  check_git(git_repository_odb(GitOut(odb), found_.handle.get()), path_text(path),
+            ExitCode::environment);
+  std::size_t size = 0;
+  git_object_t type = GIT_OBJECT_INVALID;
+  if (git_odb_read_header(&size, &type, odb.get(), id) == 0 && size > kMostFileBytes)
+    throw Error(path_text(path) + ": the commit has more than " +
+                    std::to_string(kMostFileBytes >> 20) + " MiB of it",
+                ExitCode::environment);
   GitBlob blob;
-  check_git(git_blob_lookup(GitOut(blob), found_.handle.get(), git_tree_entry_id(entry.get())),
-            path_text(path), ExitCode::environment);
+  check_git(git_blob_lookup(GitOut(blob), found_.handle.get(), id), path_text(path),
+            ExitCode::environment);
   return blob_text(blob);
 }
 

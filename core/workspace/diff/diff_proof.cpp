@@ -1,5 +1,6 @@
 #include "core/workspace/diff/diff_proof.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/base/error.h"
@@ -58,7 +59,11 @@ std::string prove(const FilePatch& patch, const DiffFile& file, const BaseConten
              file.before->sha256.substr(0, 12) + "…";
     before = std::move(*found);
   }
+  if (file.after && file.after->bytes > proof.bytes_left)
+    return "all files of the diff together have more than " + std::to_string(kMostProved >> 30) +
+           " GiB";
   const std::string made = patched_content(patch, before);
+  proof.bytes_left -= std::min<std::uint64_t>(made.size(), proof.bytes_left);
   const bool fits = file.after ? is(made, *file.after) : made.empty();
   if (!fits)
     return "applied to its base it gives " + described(made) + ", the record has " +

@@ -4,39 +4,16 @@
 #include "core/files/file_name.h"
 #include "core/git/git_repository.h"
 #include "core/text/text.h"
-#include "core/workspace/diff/scratch_trees.h"
+#include "core/workspace/diff/binary_patch.h"
 #include "core/workspace/diff/text_hunks.h"
 
 namespace sortie {
 namespace {
 
-/// Lets libgit2 apply a binary patch to a file with a plain name.
-std::string apply_binary(const PatchHeader& header, const std::string& before,
-                         std::string_view body) {
-  const PatchHeader plain{.old_path = "f",
-                          .new_path = "f",
-                          .old_mode = 0100644,
-                          .new_mode = 0100644,
-                          .old_id = header.old_mode == 0 ? id_text(blob_id("")) : header.old_id,
-                          .new_id = header.new_mode == 0 ? id_text(blob_id("")) : header.new_id,
-                          .text = header.text};
-  const std::string text = write_header(plain) + std::string(body);
-  ScratchTrees scratch;
-  GitDiff diff;
-  check_git(git_diff_from_buffer(GitOut(diff), text.data(), text.size()), "can't be read back");
-  const GitTree tree = scratch.tree({{"f", {0100644, before}}});
-  GitIndex index;
-  check_git(git_apply_to_tree(GitOut(index), scratch.repository(), tree.get(), diff.get(), nullptr),
-            "can't be applied");
-  const git_index_entry* entry = git_index_get_bypath(index.get(), "f", 0);
-  if (entry == nullptr) throw Error("makes no file");
-  return scratch.content(entry->id);
-}
-
 std::string apply_body(const FilePatch& patch, const std::string& before) {
   if (patch.body.empty()) return patch.deletes() ? "" : before;
   return patch.header.text ? apply_hunks(before, patch.body)
-                           : apply_binary(patch.header, before, patch.body);
+                           : apply_binary_patch(before, patch.body);
 }
 
 /// @throws Error  the patch says that it makes another content
