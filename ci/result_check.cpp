@@ -83,6 +83,7 @@ struct Replayed {
   Tally tally;
   std::deque<VerifiedCommand> after;  ///< the last ones of phase "after"
   std::optional<RunStart> start;      ///< the first one
+  std::string isolation;              ///< of the last start: it may go on in another one
   std::vector<StageCompleted> stages;
   std::vector<SummedDiff> diffs;
   std::optional<RunEnd> completed;  ///< the last one, if any
@@ -141,8 +142,10 @@ Replayed replay(const fs::path& transcript) {
                        std::holds_alternative<RunEnd>(seen->what);
     const RunEvent event = whole ? event_with_blobs(record, transcript) : *seen;
     run.tally.on(event);
-    if (const auto* start = std::get_if<RunStart>(&event.what); start && !run.start)
-      run.start = *start;
+    if (const auto* start = std::get_if<RunStart>(&event.what)) {
+      if (!run.start) run.start = *start;
+      run.isolation = start->workspace.isolation;
+    }
     if (const auto* stage = std::get_if<StageCompleted>(&event.what)) run.take(*stage);
     if (const auto* diff = std::get_if<DiffWritten>(&event.what)) run.take(*diff);
     if (const auto* end = std::get_if<RunEnd>(&event.what)) run.completed = *end;
@@ -194,7 +197,9 @@ std::string verification_mismatch(const Json& result, const std::deque<VerifiedC
 }
 
 /// What run.started says, against the result.
-std::string start_mismatch(const Json& result, const RunStart& start) {
+/// @param isolation  that in which the run ended
+std::string start_mismatch(const Json& result, const RunStart& start,
+                           const std::string& isolation) {
   const std::string source = "run.started";
   const Json digests = result["digests"];
   const struct {
@@ -205,7 +210,7 @@ std::string start_mismatch(const Json& result, const RunStart& start) {
               {"run_key", result["run_key"], start.run_key},
               {"digests.task", digests["task"], start.task.digest},
               {"digests.policy", digests["policy"], start.policy.digest},
-              {"isolation.mode", result["isolation"]["mode"], start.workspace.isolation}};
+              {"isolation.mode", result["isolation"]["mode"], isolation}};
   for (const auto& row : rows)
     if (auto mismatch = first_difference(row.name, row.is, row.said, source); !mismatch.empty())
       return mismatch;
@@ -364,7 +369,8 @@ std::string mismatch_of(const fs::path& folder, const fs::path& file, const Repl
       return mismatch;
   }
   if (run.start)
-    if (auto mismatch = start_mismatch(result, *run.start); !mismatch.empty()) return mismatch;
+    if (auto mismatch = start_mismatch(result, *run.start, run.isolation); !mismatch.empty())
+      return mismatch;
   if (auto mismatch = sums_mismatch(result, run); !mismatch.empty()) return mismatch;
   if (run.completed->result.is_object() && text != remade_text(run.completed->result, result))
     return "has the right members, but other bytes than sortie writes";

@@ -14,6 +14,7 @@
 #include "core/files/file_name.h"
 #include "core/git/git_info.h"
 #include "core/text/display_width.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
 #include "policies/file/policy_loader.h"
@@ -149,14 +150,26 @@ std::string counted(std::size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+/// A difference may come from the workspace: how to replay without what is in it by now.
+std::string about_base(const ReplayOptions& options, const fs::path& workspace,
+                       const RunStart& start) {
+  const std::string& commit = start.workspace.base_commit;
+  const std::string place = "replay: it began on " + path_text(workspace) + " as it is now";
+  if (commit.empty()) return place + ", which may not be as it was when the run began\n";
+  return place + ", with uncommitted and ignored files; to leave them out: git worktree add DIR " +
+         commit + ", and " + shell_line({"sortie", "replay", options.run, "-C", "DIR"}) + "\n";
+}
+
 /// Prints what the comparison found.
-ExitCode report(const RunComparison& found, bool strict) {
+/// @param about  printed below a first difference
+ExitCode report(const RunComparison& found, bool strict, const std::string& about) {
   std::string text;
   for (const std::string& gap : found.gaps)
     text += "replay: not done again: " + gap + ": the record lacks it\n";
   for (const RunDifference& output : found.outputs)
     text += "output of " + output.where + " differs:\n" + sides(output);
-  if (found.first) text += "replay: differs: " + found.first->where + "\n" + sides(*found.first);
+  if (found.first)
+    text += "replay: differs: " + found.first->where + "\n" + sides(*found.first) + about;
   const bool equal = !found.first && (!strict || found.outputs.empty());
   if (!found.first && !equal)
     text += "replay: differs: " + counted(found.outputs.size(), "output") +
@@ -190,7 +203,8 @@ ExitCode replay_run(const ReplayOptions& options, const OutputStyle& style) {
   OutputStyle quiet = style;
   quiet.quiet = !style.verbose;
   run_task(run, quiet);
-  return report(compare_runs(recorded.transcript.parent_path(), run.out), options.strict);
+  return report(compare_runs(recorded.transcript.parent_path(), run.out), options.strict,
+                about_base(options, workspace, recorded.start));
 }
 
 }  // namespace sortie
