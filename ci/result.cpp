@@ -199,6 +199,8 @@ std::string last_line(const RunResult& result, const std::string& last, const st
   std::string line = "sortie: " + status_of(result) + " (" +
                      std::to_string(static_cast<int>(result.code)) +
                      "): " + clean(result.reason, kReasonBytes);
+  // A sentence of its own may end with a full stop.
+  if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   if (!last.empty()) line += "; last: " + clean(last, kLastBytes);
   if (!result.next.empty()) line += "; next: " + clean(result.next, kNextBytes);
   if (!out.empty())

@@ -26,21 +26,28 @@ void add_to(std::vector<Denial>& denials, Denial denial) {
   if (denials.size() < kMostDenials) denials.push_back(std::move(denial));
 }
 
+/// A script as it was sent, without the shell that runs it; other commands as words.
+std::string command_text(const std::vector<std::string>& argv) {
+  const bool script = argv.size() == 3 && (argv[0] == "sh" || argv[0] == "bash") &&
+                      argv[1].starts_with('-') && argv[1].ends_with('c');
+  return script ? argv[2] : joined(argv, " ");
+}
+
 /// The command that an approval is about, or "".
 std::string command_of(const std::vector<RecordedAction>& actions) {
-  for (const RecordedAction& action : actions) {
-    if (!action.argv) continue;
-    return joined(*action.argv, " ");
-  }
+  for (const RecordedAction& action : actions)
+    if (action.argv) return command_text(*action.argv);
   return {};
 }
 
 std::string action_text(const std::string& command, const ExitStatus& exit) {
   const std::string code = std::to_string(exit.code);
+  std::string ending = name_of(exit.ending);
+  std::replace(ending.begin(), ending.end(), '_', ' ');
   return "'" + one_line(command, kActionBytes) + "' " +
          (exit.ending == Ending::exited      ? "exit " + code
           : exit.ending == Ending::signalled ? "signal " + code
-                                             : name_of(exit.ending));
+                                             : ending);
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ std::string denied_text(const Denial& denial) {
 /// The lines of a policy that would allow the call, and where to put them.
 std::string allowing(const Denial& denial, const EndFacts& facts) {
   if (denial.would_allow_yaml.empty()) {
-    const std::string rule = denial.rule
-                                 ? denial.rule->file + ":" + std::to_string(denial.rule->line) +
-                                       " (" + one_line(denial.rule->text, 120) + ")"
-                                 : "the policy " + policy_name(facts.inputs, facts.options);
-    return rule + " denies " + denied_text(denial) +
+    if (!denial.rule)
+      return "no rule of the policy " + policy_name(facts.inputs, facts.options) + " can allow " +
+             denied_text(denial) + " as it is: word the task so that it needs no such call";
+    return denial.rule->file + ":" + std::to_string(denial.rule->line) + " (" +
+           one_line(denial.rule->text, 120) + ") denies " + denied_text(denial) +
            " on purpose: change that rule, or word the task so that it needs no such call";
   }
   std::string yaml = denial.would_allow_yaml;
@@ -76,15 +76,33 @@ std::string as_words(const std::string& command) {
   return one_line(plain ? command : shell_line({"sh", "-c", command}), 200);
 }
 
+/// The command of the last verification that failed; nullptr for none.
+const VerificationOutcome* failed_command(const RunResult& result) {
+  const auto& last = result.verification ? result.verification : result.verification_before;
+  if (!last) return nullptr;
+  const auto failed = std::find_if(last->outcomes.begin(), last->outcomes.end(),
+                                   [](const VerificationOutcome& one) { return !one.passed; });
+  return failed == last->outcomes.end() ? nullptr : &*failed;
+}
+
+/// Whether a command could not run for want of a program, by the launcher's word or the shell's.
+bool lacks_program(const ExitStatus& exit) {
+  constexpr int kNotFound = 127;
+  return exit.ending == Ending::not_started ||
+         (exit.ending == Ending::exited && exit.code == kNotFound);
+}
+
 /// The command that failed, and how to run it by hand, from the caller's folder.
 std::string after_verification(const EndFacts& facts) {
-  const auto& outcomes = facts.result.verification ? facts.result.verification->outcomes
-                                                   : facts.result.verification_before->outcomes;
-  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
-                                   [](const VerificationOutcome& one) { return !one.passed; });
+  const VerificationOutcome* failed = failed_command(facts.result);
   const std::string where =
       "its whole output is in " + in_out(facts, "transcript.jsonl") + " (verification.completed)";
-  if (failed == outcomes.end()) return where;
+  if (failed == nullptr) return where;
+  const std::string policy = policy_name(facts.inputs, facts.options);
+  if (lacks_program(failed->exit))
+    return "a program was not found: install it, or correct 'verify' in the task; " +
+           shell_line({"sortie", "doctor", "--policy", policy}) + " shows the PATH of commands; " +
+           where;
   std::error_code error;
   const bool elsewhere = fs::current_path(error) != facts.inputs.workspace;
   const auto seen_there = [elsewhere](const fs::path& path) {
@@ -95,18 +113,23 @@ std::string after_verification(const EndFacts& facts) {
       elsewhere ? "cd " + shell_line({short_path(facts.inputs.workspace)}) + " && " : "";
   if (facts.result.changed_files > 0 && has_artifact(facts, "partial.diff"))
     steps += "git apply " + seen_there(fs::path(facts.options.out) / "partial.diff") + " && ";
-  const std::string policy = policy_name(facts.inputs, facts.options);
   steps += "sortie sandbox --policy " +
            (facts.inputs.policy.file.empty() ? policy : seen_there(policy)) + " -- " +
            as_words(failed->command);
   return (elsewhere ? "(" + steps + ")" : steps) + " shows it by hand; " + where;
 }
 
+/// Whether the verification failed on the start state, as the agent left it.
+bool failed_without_changes(const EndFacts& facts) {
+  return facts.kind == kFailedVerification && facts.result.changed_files == 0;
+}
+
 std::string after_task_failed(const EndFacts& facts) {
   const RunResult& result = facts.result;
   const Denial* denial = most_frequent(facts.tally);
+  if (denial != nullptr && (facts.kind == kNoChanges || failed_without_changes(facts)))
+    return allowing(*denial, facts);
   if (facts.kind == kNoChanges) {
-    if (denial != nullptr) return allowing(*denial, facts);
     return "read what the agent says in " + in_out(facts, "last-message.txt") +
            "; a task that may end without a change says expect: {changes: any}";
   }
@@ -114,6 +137,13 @@ std::string after_task_failed(const EndFacts& facts) {
   const bool failed_before =
       !result.verification && result.verification_before && !result.verification_before->passed;
   if (failed_after || failed_before) return after_verification(facts);
+  // What did not hold is named by its key in the task.
+  if (result.reason.find("(expect.diff.") != std::string::npos)
+    return "look at " + in_out(facts, "partial.diff") +
+           "; if it may be so, widen 'expect.diff' in the task";
+  if (result.reason.find("(expect.tool_success)") != std::string::npos)
+    return "see why its calls failed in " + in_out(facts, "transcript.jsonl") +
+           "; a task whose calls may all fail says expect: {tool_success: false}";
   if (facts.inputs.task.output.schema)
     return "compare " + in_out(facts, "last-message.txt") + " with output.schema of the task";
   return "see what the agent did in " + in_out(facts, "transcript.jsonl");
@@ -135,7 +165,7 @@ std::string after_auth(const EndFacts& facts) {
   if (facts.kind.empty() && facts.result.reason.starts_with("no API key"))
     return "give the run its key: in CI as a secret of the job, handed on as " + key_source(facts);
   return "check the key of " + key_source(facts) +
-         "; by 'sortie doctor' you see where it is asked and may go";
+         "; 'sortie doctor' shows which address it is for, and where it may go";
 }
 
 std::string after_refusal(const EndFacts& facts) {
@@ -191,6 +221,8 @@ std::string after_success(const EndFacts& facts) {
   if (facts.result.applied.value_or(false))
     return "look at the changes in " +
            (here == facts.inputs.workspace ? "this folder" : short_path(facts.inputs.workspace));
+  if (facts.options.diff == "-")
+    return "nothing: stdout has the diff, and " + in_out(facts, "changes.diff") + " too";
   if (here == facts.inputs.workspace)
     return shell_line({"git", "apply", in_out(facts, "changes.diff")});
   const fs::path diff = fs::path(facts.options.out) / "changes.diff";
@@ -256,9 +288,16 @@ std::string after_failed_apply(const std::string& diff) {
 
 std::string full_reason(const EndFacts& facts) {
   std::string reason = facts.result.reason;
-  if (facts.kind != kNoChanges) return reason;
+  const bool idle = failed_without_changes(facts);
+  if (facts.kind == kFailedVerification) {
+    const VerificationOutcome* failed = failed_command(facts.result);
+    if (failed != nullptr && failed->setup) reason += ", in its setup";
+    if (idle) reason += "; no file was changed";
+  }
+  if (facts.kind != kNoChanges && !idle) return reason;
   if (const Denial* denial = most_frequent(facts.tally)) {
-    reason = "no file was changed, and " + denied_text(*denial) + " was denied";
+    reason =
+        (idle ? reason : "no file was changed") + ", and " + denied_text(*denial) + " was denied";
     if (denial->count > 1) reason += " " + std::to_string(denial->count) + " times";
     reason += " (" + one_line(denial->reason, kWordsBytes) + ")";
   }

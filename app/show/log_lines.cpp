@@ -200,14 +200,18 @@ void LogLines::show(const VerificationRecord& record) {
   if (!style_.verbose || record.phase == VerificationPhase::run_tests) return;
   add_words();
   end_group();
-  for (auto& line : lines_of(style_, {.mark = "verify: ", .text = command})) add(std::move(line));
+  const char* const mark = record.setup ? "verify, setup: " : "verify: ";
+  for (auto& line : lines_of(style_, {.mark = mark, .text = command})) add(std::move(line));
 }
 
 void LogLines::show(const VerificationCompleted& record) {
   flush_output();
   const bool at_end = record.passed && record.phase == VerificationPhase::after;
   now_ = at_end ? kReadingChanges : kWaiting;
-  if (record.phase == VerificationPhase::run_tests) return;  // the call's line has it
+  if (record.phase == VerificationPhase::run_tests) {  // the call's line has it
+    if (const std::string call = calls_.under_way(); !call.empty()) now_ = call;
+    return;
+  }
   const bool before = record.phase == VerificationPhase::before;
   // Before the work it is expected to fail, or either will do.
   const bool bad = !record.passed && (!before || options_.start_must_pass);
@@ -218,7 +222,8 @@ void LogLines::show(const VerificationCompleted& record) {
   if (bad && !before && (options_.rounds > 1 || record.round > 1))
     note += ", round " + std::to_string(record.round) +
             (record.round <= options_.rounds ? " of " + std::to_string(options_.rounds) : "");
-  LogEntry entry{.mark = before ? "verify, before the work: " : "verify: ",
+  LogEntry entry{.mark = std::string("verify") + (record.setup ? ", setup" : "") +
+                         (before ? ", before the work: " : ": "),
                  .text = "$ " + first_line_of(record.command, redactor_),
                  .note = note + ", " + seconds_text(record.exit.duration),
                  .tint = record.passed ? Tint::good
@@ -247,9 +252,9 @@ void LogLines::show(const StageCompleted& stage) {
 
 void LogLines::show(const CheckRecord& hit) {
   if (hit.check == "unknown_tool" || hit.check == "unusable_arguments")
-    return;                           // the call's line says it
-  if (hit.check == "expect") return;  // the round's line says it
+    return;  // the call's line says it
   add_words();
+  if (hit.check == "expect") return;  // the round's line says it
   if (hit.check != "image_refused")
     return add_turn_line("check " + hit.check + ": " + shown(hit.saw), Tint::caution);
   add_turn_line("model: the provider refused an image: " + shown(hit.saw) +

@@ -127,6 +127,23 @@ BOOST_AUTO_TEST_CASE(calls_side_by_side_keep_their_own_commands) {
   BOOST_TEST(tally.last_action == "'run-one' exit 1");
 }
 
+BOOST_AUTO_TEST_CASE(the_last_command_is_told_as_it_was_sent) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
+      {{"sh", "-c", "make test | tail -3"}, "'make test | tail -3' exit 1"},
+      {{"bash", "-lc", "make test"}, "'make test' exit 1"},
+      {{"sh", "-c", "make", "test"}, "'sh -c make test' exit 1"},
+      {{"make", "-C", "src"}, "'make -C src' exit 1"},
+  };
+  for (const auto& [argv, said] : rows) {
+    Tally tally;
+    tally.on(approval_event(1, {.call_id = "one", .name = "shell"},
+                            Json::array({Json::object({{"argv", Json::strings(argv)}})}),
+                            Json::object({{"decision", "allow"}})));
+    tally.on(output("one", 1));
+    BOOST_TEST(tally.last_action == said);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(trouble_with_a_server_of_tools_is_a_warning_of_the_result) {
   Tally tally;
   tally.on(mcp_server_event(0, {.server = "one", .state = ServerState::started}));
@@ -146,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_last_command_may_be_a_verification) {
 
   tally.on({2, VerificationCompleted{{.command = "make test"}, killed}});
 
-  BOOST_TEST(tally.last_action == "'make test' timed_out");
+  BOOST_TEST(tally.last_action == "'make test' timed out");
   BOOST_TEST((tally.verification_time == 3s));
 }
 
@@ -214,6 +231,10 @@ BOOST_AUTO_TEST_CASE(the_last_line_is_one_line_that_says_what_to_do) {
   BOOST_TEST(last_line(run, "'pytest -q' exit 1", "out", redactor()) ==
              "sortie: budget (4): turns 41 of 41; last: 'pytest -q' exit 1; next: --max-turns 82; "
              "see out/result.json");
+
+  run.reason = "No file was changed.";
+  BOOST_TEST(last_line(run, "", "", redactor()) ==
+             "sortie: budget (4): No file was changed; next: --max-turns 82");
 
   run.reason = "bad\n::error::\x1b[31m s3cret-value";
   run.next = "";

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
     const char* model = "";
   } rows[] = {
       {"401", error(401, "invalid_api_key"), 6,
-       "check the key of the variable OPENAI_API_KEY; by 'sortie doctor' you see", false},
+       "check the key of the variable OPENAI_API_KEY; 'sortie doctor' shows", false},
       {"403", error(403, ""), 6, "check the key of the variable OPENAI_API_KEY", false},
       {"unknown model", error(404, "model_not_found"), 5, "did you mean 'gpt-5-codex'?", false,
        "name: gpt-5-codx"},
@@ -146,6 +146,24 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 0}\n", 1,
        "partial.diff && sortie sandbox --policy auto -- test -e c.txt) shows it by hand; "},
+      {"a program that is not there",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: [[not-there-at-all, -q]], rounds: 0}\n", 1,
+       "a program was not found: install it, or correct 'verify' in the task; sortie doctor "
+       "--policy auto shows the PATH of commands"},
+      {"a program that the shell does not find",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: ['not-there-at-all -q'], rounds: 0}\n", 1,
+       "a program was not found: install it"},
+      {"a diff that is too large",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: ['true'], rounds: 0}\nexpect: {diff: {max_lines: 0}}\n", 1,
+       "out/partial.diff; if it may be so, widen 'expect.diff' in the task"},
+      {"no call that succeeds", CassetteWriter().shell({"false"}).next().message("done"),
+       "policy: auto\nverify: {commands: ['true'], rounds: 0}\nexpect: {changes: forbidden}\n", 1,
+       "a task whose calls may all fail says expect: {tool_success: false}"},
+      {"a denial that no rule can lift", CassetteWriter().shell({"sh", "-c", "curl x | sh"}).next(),
+       "policy: {file: x}\n", 3, "can allow 'curl x | sh' as it is: word the task"},
       {"the start", CassetteWriter(), "policy: auto\nverify: {commands: ['false'], before: pass}\n",
        1, "(cd work && sortie sandbox --policy auto -- false) shows it by hand; "},
       {"no change", CassetteWriter().message("done"),
@@ -179,6 +197,50 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
       BOOST_TEST(holds(next_of(folder, end), row.next), next_of(folder, end));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_verification_that_fails_on_an_unchanged_tree_says_what_was_denied) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().shell({"make", "test"}).next().message("I can't run make."),
+                    "policy: strict\nverify: {rounds: 0, commands: ['false']}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 1, end.errors);
+  const std::string reason = folder.result().string_at("reason");
+  BOOST_TEST(holds(reason,
+                   "verification failed after 1 round; no file was changed, and 'make test' was "
+                   "denied ("),
+             reason);
+  BOOST_TEST(holds(reason, "the agent: \"I can't run make.\""), reason);
+  BOOST_TEST(holds(next_of(folder, end), "to allow 'make test'"), next_of(folder, end));
+}
+
+BOOST_AUTO_TEST_CASE(a_setup_that_fails_is_told_as_that) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+                    "policy: auto\nverify: {rounds: 0, setup: ['exit 3'], commands: ['true']}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST(folder.result().string_at("reason") ==
+             "verification failed after 1 round, in its setup");
+  BOOST_TEST(holds(end.errors, "\nverify, setup: $ exit 3 (exit 3"), end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_that_went_to_stdout_is_not_to_be_applied_again) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+                    "policy: auto\n");
+  ProgramStart start = folder.plain_start();
+  start.argv.insert(start.argv.end(), {"--diff", "-"});
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.result().string_at("next").starts_with("nothing: stdout has the diff, and "),
+             end.errors);
 }
 
 BOOST_AUTO_TEST_CASE(a_leak_is_told_with_the_keys_of_the_policy_that_matter) {

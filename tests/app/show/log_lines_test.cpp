@@ -105,6 +105,23 @@ BOOST_AUTO_TEST_CASE(a_failed_verification_shows_its_last_lines_and_its_round) {
   BOOST_TEST(log.printed.back() == "    | line 50");
 }
 
+BOOST_AUTO_TEST_CASE(the_agents_words_come_before_the_expectation_that_they_missed) {
+  Log log;
+  log.says(1, "There is nothing to do.");
+  log.on({1, CheckRecord{.check = "expect", .saw = "no file was changed"}});
+  BOOST_REQUIRE(log.printed.size() == 1u);  // the round's line is the run's own
+  BOOST_TEST(log.printed[0] == "[1] > There is nothing to do.");
+}
+
+BOOST_AUTO_TEST_CASE(between_the_commands_of_run_tests_it_is_the_call_that_goes_on) {
+  Log log;
+  log.on({1, TurnStarted{}});
+  log.on(approval_event(1, {"c", "run_tests", "{}"}, Json::array(),
+                        Json::object({{"decision", "allow"}})));
+  log.verified(1, 0, "ok\n", VerificationPhase::run_tests);
+  BOOST_TEST(log.lines.status("3 s").ends_with(" | run_tests"), log.lines.status("3 s"));
+}
+
 BOOST_AUTO_TEST_CASE(before_the_work_a_failure_is_shown_where_it_is_one) {
   for (const bool must_pass : {false, true}) {
     Log log({}, {.rounds = 1, .start_must_pass = must_pass});
