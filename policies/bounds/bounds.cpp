@@ -112,8 +112,12 @@ class Check {
 
   void check_files() {
     const Task& task = request_.task;
+    // The default names no file that the task asks for: what is hidden of it is not read.
+    const std::vector<std::string> usual = TaskWorkspace{}.project_docs;
     for (const auto& name : task.workspace.project_docs)
-      ask("workspace.project_docs", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
+      if (task.workspace.project_docs != usual)
+        ask("workspace.project_docs",
+            "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
     for (const auto& name : task.output.include)
       ask("output.diff.include", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
     if (!task.context.carry_over.empty())

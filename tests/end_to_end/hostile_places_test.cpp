@@ -186,6 +186,19 @@ BOOST_AUTO_TEST_CASE(a_task_can_not_send_hidden_files_as_project_docs) {
   BOOST_TEST(end.errors.find("NOTES.md was not read") != std::string::npos, end.errors);
 }
 
+BOOST_AUTO_TEST_CASE(a_policy_that_hides_the_usual_project_docs_leaves_them_out) {
+  const RunFolder folder;
+  folder.write("work/AGENTS.md", "hidden-by-the-policy\n");
+  folder.write("policy.yaml", "version: 1\nextends: strict\npaths: {hide: [AGENTS.md]}\n");
+  folder.write_task(CassetteWriter().message("done"),
+                    "policy: policy.yaml\nexpect: {changes: any}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.artifact("transcript.jsonl").find("hidden-by-the-policy") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_protected_link_does_not_keep_a_run_from_starting) {
   const RunFolder folder;
   folder.write("work/CLAUDE.md", "Be brief.\n");
