@@ -146,7 +146,6 @@ class Landing {
       throw Error(
           (options_.onto.empty() ? "the work tree" : "--onto " + one_line(options_.onto, 100)) +
               " is not as the diff needs it: " + some_of(planned.conflicts) +
-              (options_.three_way ? "" : "; --three-way merges what can be merged") +
               "; nothing was changed",
           ExitCode::conflict);
     return std::move(planned.changes);
@@ -232,12 +231,40 @@ class Landing {
   Redactor redactor_;
 };
 
+/// What to do about a run that was refused; "" where the caller of land() says it.
+std::string next_of(ExitCode code, const LandOptions& options) {
+  const std::string again = "run the task again on the tree as it is now";
+  switch (code) {
+    case ExitCode::task_failed:
+      return "look at the run's changes.diff; if it may be so, widen expect.diff in the task, or "
+             "limits.diff_file_size in the policy";
+    case ExitCode::denied:
+      return "look at the run's changes.diff; if these paths may be written, say so in paths.write "
+             "of the policy (--policy)";
+    case ExitCode::integrity:
+      return "find out who made this folder before you use it; if it only changes what the policy "
+             "protects, and may, paths.protect is the place to allow it";
+    case ExitCode::leak:
+      return "replace the secret by a new one, and keep it out of what the agent can read";
+    case ExitCode::conflict:
+      return options.three_way ? again : "the same command with --three-way, or " + again;
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 ExitCode land(const LandOptions& options, bool quiet) {
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is an error like a full disk
   limit_memory();
-  return Landing(options, quiet).land();
+  try {
+    return Landing(options, quiet).land();
+  } catch (const Error& error) {
+    const std::string next = next_of(error.code(), options);
+    if (next.empty()) throw;
+    throw Error(error.what() + ("; next: " + next), error.code(), error.cause());
+  }
 }
 
 }  // namespace sortie

@@ -137,7 +137,7 @@ LandedRun read_landed_run(const fs::path& folder) {
         folder.string() + ": the run ended with the status " +
             one_line(ends.end->status.empty() ? status_word(ends.end->code) : ends.end->status,
                      40) +
-            ": only a success is landed",
+            ": only a success is landed; its result.json says what to do about it",
         ExitCode::usage);
   LandedRun run;
   run.run_id = one_line(repair_utf8(ends.start->run_id), 60);

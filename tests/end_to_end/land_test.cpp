@@ -99,6 +99,8 @@ BOOST_AUTO_TEST_CASE(what_moved_on_is_a_conflict_or_merged_where_asked_for) {
 
   BOOST_TEST(refused.status == 13, refused.errors);
   BOOST_TEST(holds(refused.errors, "a.txt: has another content now"), refused.errors);
+  BOOST_TEST(holds(refused.errors, "; next: the same command with --three-way, or run the task"),
+             refused.errors);
   BOOST_TEST((read_tree(pipeline.target()) == before));
   BOOST_TEST(!fs::exists(pipeline.folder.out() / "pr.json"));
 
@@ -114,6 +116,8 @@ BOOST_AUTO_TEST_CASE(what_moved_on_is_a_conflict_or_merged_where_asked_for) {
        {std::vector<std::string>{"--three-way"}, {"--three-way", "--onto", "HEAD"}}) {
     const ProgramEnd conflict = pipeline.land(flags);
     BOOST_TEST(conflict.status == 13, conflict.errors);
+    BOOST_TEST(holds(conflict.errors, "; next: run the task again on the tree as it is now"),
+               conflict.errors);
     BOOST_TEST(holds(conflict.errors, "a.txt: has changed meanwhile in the same places"),
                conflict.errors);
     BOOST_TEST((read_tree(pipeline.target()) == mine));
@@ -175,7 +179,9 @@ BOOST_AUTO_TEST_CASE(the_policy_given_here_judges_the_diff_again) {
 
       BOOST_TEST(end.status == row.status, end.errors);
       BOOST_TEST(holds(end.errors, row.said), end.errors);
-      if (row.status != 0) BOOST_TEST((read_tree(pipeline.target()) == before));
+      if (row.status == 0) continue;
+      BOOST_TEST((read_tree(pipeline.target()) == before));
+      BOOST_TEST(holds(end.errors, "; next: "), end.errors);
     }
   }
 }
