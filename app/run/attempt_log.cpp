@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "app/show/call_lines.h"
 #include "app/show/progress.h"
 #include "core/base/patient_io.h"
 #include "core/text/ci_commands.h"
@@ -78,6 +79,20 @@ void AttemptLog::write_some() {
     else
       waiting_.erase(0, static_cast<std::size_t>(count));
   }
+}
+
+void AttemptLog::say_sum(const std::vector<AttemptEnd>& attempts, const SharedBudget::Use& used,
+                         std::chrono::milliseconds duration) {
+  const auto started = std::count_if(attempts.begin(), attempts.end(), [](const AttemptEnd& one) {
+    return one.status != AttemptEnd::kNotStarted;
+  });
+  if (started < 2) return;
+  const auto counted = [](std::int64_t count, const char* noun) {
+    return with_thousands(count) + " " + noun + (count == 1 ? "" : "s");
+  };
+  say(counted(started, "attempt") + ": " + counted(used.turns, "turn") + ", " +
+      counted(used.tool_calls, "call") + ", " + with_thousands(used.tokens) + " tokens" +
+      (used.cost > Cost() ? ", " + used.cost.text() + " USD" : "") + ", " + seconds_text(duration));
 }
 
 void AttemptLog::finish(const std::string& last) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/inputs/options.h"
 #include "ci/attempts.h"
+#include "core/agent/shared_budget.h"
 
 namespace sortie {
 
@@ -24,6 +27,9 @@ class AttemptLog {
   void say_command(const std::string& commands) { waiting_ += commands; }
   /// How an attempt ended.
   void say_end(const AttemptEnd& attempt);
+  /// What all of them have used together, if more than one was started.
+  void say_sum(const std::vector<AttemptEnd>& attempts, const SharedBudget::Use& used,
+               std::chrono::milliseconds duration);
 
   bool has_waiting() const noexcept { return !waiting_.empty(); }
   /// Writes what stderr takes now.

@@ -379,20 +379,21 @@ ExitCode Attempts::end() {
       process != processes_.end() && (*process)->killed_by().empty() &&
       found_.attempts[static_cast<std::size_t>(ends_[picked].number - 1)].previous !=
           Previous::resumed;
-  const auto duration = found_.time + (SteadyClock::now() - started_);
-  RunResult result =
-      end_attempts({.inputs = inputs_,
-                    .options = options_,
-                    .out = out_,
-                    .apply = apply_,
-                    .run_key = run_key_,
-                    .attempts = ends_,
-                    .picked = ends_[picked],
-                    .used = sum_of(ends_) + found_.lost,
-                    .lost = lost_json(found_),
-                    .duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration),
-                    .events = all_events ? (*process)->events() : -1,
-                    .style = style_});
+  const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(
+      found_.time + (SteadyClock::now() - started_));
+  RunResult result = end_attempts({.inputs = inputs_,
+                                   .options = options_,
+                                   .out = out_,
+                                   .apply = apply_,
+                                   .run_key = run_key_,
+                                   .attempts = ends_,
+                                   .picked = ends_[picked],
+                                   .used = sum_of(ends_) + found_.lost,
+                                   .lost = lost_json(found_),
+                                   .duration = duration,
+                                   .events = all_events ? (*process)->events() : -1,
+                                   .style = style_});
+  log_.say_sum(ends_, sum_of(ends_) + found_.lost, duration);
   if (!may_go_on(result.code)) out_.remove_state();
   result.reason = "attempt " + std::to_string(ends_[picked].number) + " of " +
                   std::to_string(best_of_.count) + ": " + result.reason;

@@ -193,7 +193,19 @@ void apply_diff(const AttemptsEnd& end, RunResult& result, Json& json) {
                   result);
   json.set("applied", true);
   json.set("applied_paths", Json::strings(result.applied_paths));
-  result.next = "look at the changes in " + short_path(end.inputs.workspace);
+  const std::string place = short_path(end.inputs.workspace);
+  result.next = "look at the changes in " + (place == "." ? "this folder" : place);
+  json.set("next", result.next);
+}
+
+/// The artifacts of the picked attempt are in --out by now: what to do names them there.
+void name_in_out(const AttemptsEnd& end, RunResult& result, Json& json) {
+  const fs::path out = end.options.out;
+  const std::string its = (out / attempt_folder(end.picked.number) / "").string();
+  const std::string ours = (out / "").string();
+  for (std::size_t at = result.next.find(its); at != std::string::npos;
+       at = result.next.find(its, at + ours.size()))
+    result.next.replace(at, its.size(), ours);
   json.set("next", result.next);
 }
 
@@ -254,7 +266,10 @@ RunResult end_attempts(const AttemptsEnd& end) {
   Json json = own_result(end);
   RunResult result = json.is_null() ? outcome_without_result(end) : outcome_of(json);
   try {
-    if (!json.is_null()) adopt_run(end.out.path() / attempt_folder(end.picked.number), end.out);
+    if (!json.is_null()) {
+      adopt_run(end.out.path() / attempt_folder(end.picked.number), end.out);
+      name_in_out(end, result, json);
+    }
     take_recording(end);
     if (result.code == ExitCode::success) {
       apply_diff(end, result, json);

@@ -52,6 +52,10 @@ BOOST_AUTO_TEST_CASE(the_first_attempt_that_passes_is_picked_and_no_other_is_sta
   BOOST_TEST(!fs::exists(run.out() / "attempt-3"));
   BOOST_TEST(holds(end.errors, "\nattempt 1 [1] "), end.errors);
   BOOST_TEST(holds(end.errors, "\nsortie: success (0): attempt 2 of 3: "), end.errors);
+  BOOST_TEST(holds(end.errors, "\n2 attempts: 4 turns, "), end.errors);
+  // The diff of the top, not that of the attempt.
+  BOOST_TEST(holds(result.string_at("next"), "/changes.diff"), result.string_at("next"));
+  BOOST_TEST(!holds(result.string_at("next"), "attempt-2"), result.string_at("next"));
   for (const char* folder : {"", "attempt-1", "attempt-2"}) run.check_verifies(run.out() / folder);
 }
 
