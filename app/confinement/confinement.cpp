@@ -21,6 +21,7 @@
 #include "core/git/git_info.h"
 #include "core/git/git_programs.h"
 #include "core/text/pattern.h"
+#include "core/workspace/apply/tree_path.h"
 #include "policies/egress/gate/connect_gate.h"
 #include "policies/environment/toolchains.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -139,6 +140,7 @@ ConfinementInputs with_files_of_git(ConfinementInputs inputs, const GitPrograms&
   const GitPlace git = find_git_place(inputs.workspace);
   for (const fs::path& folder : {git.git_dir, git.common_dir})
     if (!folder.empty()) files.push_back(folder);
+  if (inputs.mount.in_place) files.push_back(inputs.workspace / kApplyFolder);
   // Elsewhere the diff shows what became of them, before the user's own git runs it.
   if (inputs.mount.in_place)
     for (const fs::path& hooks : hooks_elsewhere(inputs.workspace))

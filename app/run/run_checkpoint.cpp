@@ -7,6 +7,7 @@
 #include "app/run/run_record.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/workspace/own_tree.h"
 
 namespace sortie {
 
@@ -26,7 +27,12 @@ std::optional<RestoredTree> RunCheckpoint::restore(const RunHistory& history) {
   const auto checkpoint = Checkpoint::find(file, run_id_, history.records);
   if (!checkpoint)
     throw Error(file.string() + ": is no whole checkpoint of this run", ExitCode::integrity);
+  // In the user's own tree it is this run's work, to be undone if it fails.
+  std::optional<WorkTimeGuard> work;
+  if (const auto* const own = dynamic_cast<const OwnTreeWorkspace*>(&workspace_))
+    work.emplace(own->times());
   checkpoint->restore(workspace_.mount_plan().workspace, view_);
+  work.reset();
   writer_->add(workspace_, view_, checkpoint->mark());
   fs::remove(file, error);
   if (error) throw path_error(file.string(), error.value());

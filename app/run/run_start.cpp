@@ -15,6 +15,7 @@
 #include "core/task/task_loader.h"
 #include "core/workspace/diff/path_patterns.h"
 #include "core/workspace/open_workspace.h"
+#include "core/workspace/own_tree.h"
 #include "core/workspace/workspace_options.h"
 #include "policies/file/policy_loader.h"
 #include "policies/rules/path_rules.h"
@@ -140,11 +141,32 @@ std::string open_risk(const Policy& policy) {
   return "";
 }
 
+namespace {
+
+constexpr std::size_t kMostProtected = 256;  // each is a mount for each command
+
+/// A repository in the user's own tree could get a hook or a setting that the user's git runs.
+void protect_repositories(const Workspace& workspace, std::vector<fs::path>& files) {
+  const auto* const own = dynamic_cast<const OwnTreeWorkspace*>(&workspace);
+  if (own == nullptr) return;
+  const std::vector<fs::path> found = own->nested_repositories();
+  if (found.size() > kMostProtected)
+    throw Error("--isolation none: " + std::to_string(found.size()) +
+                    " other repositories lie in the workspace (the first: " +
+                    path_text(found.front().lexically_relative(own->list().root)) +
+                    "), more than can be protected from commands (" +
+                    std::to_string(kMostProtected) + "); use --isolation overlay or copy",
+                ExitCode::environment);
+  files.insert(files.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
 void protect_linked(const Workspace& workspace, std::vector<fs::path>& files,
                     std::vector<std::string>& warnings) {
-  constexpr std::size_t kMostLinked = 256;  // each is a mount for each command
+  protect_repositories(workspace, files);
   const std::vector<fs::path> linked = workspace.linked_outside();
-  if (linked.size() <= kMostLinked) {
+  if (linked.size() <= kMostProtected) {
     files.insert(files.end(), linked.begin(), linked.end());
     return;
   }

@@ -62,13 +62,10 @@ std::vector<std::string> RunTree::touched_paths() {
 
 void RunTree::begin_work() {
   if (parts_.record.earlier()) remove_unfinished_writes();
-  // One's own tree has the changes itself: only there can such a run go on.
-  if (parts_.workspace.isolation() != Isolation::none) {
-    checkpoint_.emplace(parts_.workspace, parts_.view, parts_.out, parts_.result.run_id,
-                        parts_.record);
-    if (const auto& earlier = parts_.record.earlier()) restored_ = checkpoint_->restore(*earlier);
-    parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
-  }
+  checkpoint_.emplace(parts_.workspace, parts_.view, parts_.out, parts_.result.run_id,
+                      parts_.record);
+  if (const auto& earlier = parts_.record.earlier()) restored_ = checkpoint_->restore(*earlier);
+  parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
   touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
   call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
                         parts_.redactor);

@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostChanges = 1000;
-
 /// What git knows of a tree.
 struct GitSide {
   FoundRepository found;
@@ -91,7 +89,7 @@ class OwnWalk {
         !holds_apart(path))
       changes_.push_back(path + "/");
     for (const NamedStatus& entry : list_folder(open, root_ / path)) {
-      if (changes_.size() >= kMostChanges) return;
+      if (changes_.size() >= kMostOwnChanges) return;
       const std::string name = child_path(path, entry.name);
       if (in_git_folder(entry.name) || is_below_any(name, apart_)) continue;
       if (S_ISDIR(entry.status.st_mode)) {
@@ -143,7 +141,7 @@ class OwnWalk {
 
   void find_removed() {
     for (const auto& [path, file] : git_->tracked) {
-      if (changes_.size() >= kMostChanges) return;
+      if (changes_.size() >= kMostOwnChanges) return;
       if (file.not_looked_at || file.mode == 0160000 || seen_.count(path) != 0) continue;
       struct stat status {};
       if (::lstat((root_ / path).c_str(), &status) == 0) continue;  // a folder in its place

@@ -7,10 +7,12 @@
 
 namespace sortie {
 
+inline constexpr std::size_t kMostOwnChanges = 1000;
+
 /// Paths of the user's own tree that somebody wrote to, created or removed after a time, sorted. In
 /// a git working tree only those that git would store, and that are not as in HEAD: a checkout of
 /// the same commit, or a build, changes nothing. Without git all, with "/" after a folder that had
-/// something added or removed. At most 1000.
+/// something added or removed. At most kMostOwnChanges.
 /// @param root   absolute, links resolved
 /// @param time   by the clock of file stamps (ctime), nanoseconds
 /// @param apart  absolute paths that don't count, with all below them: the run's own outputs

@@ -1,6 +1,7 @@
 #include "core/workspace/own_tree.h"
 
 #include <fcntl.h>
+#include <strings.h>
 
 #include "core/base/error.h"
 #include "core/workspace/end_aside.h"
@@ -93,6 +94,14 @@ std::vector<ChangedPath> OwnTreeWorkspace::find_changes(const Files&,
     judge.judge(one, changes);
   }
   return changes;
+}
+
+std::vector<fs::path> OwnTreeWorkspace::nested_repositories() const {
+  std::vector<fs::path> found;
+  for (const StartEntry& entry : list_.entries())
+    if (::strcasecmp(fs::path(entry.path).filename().c_str(), ".git") == 0)
+      found.push_back(list_.root / entry.path);
+  return found;
 }
 
 std::unique_ptr<Workspace> make_own_tree(const WorkspaceOptions& options, std::string reason) {

@@ -22,6 +22,9 @@ class OwnTreeWorkspace : public Workspace {
   WorkTimes* work_times() noexcept override { return &times_; }
   std::vector<std::filesystem::path> linked_outside() const override { return list_.linked; }
 
+  /// The `.git` folders, files and links of other repositories in the tree, absolute: a diff has
+  /// nothing of them.
+  std::vector<std::filesystem::path> nested_repositories() const;
   const StartList& list() const noexcept { return list_; }
   const StartFiles& start_files_kept() const noexcept { return start_at_; }
   const std::filesystem::path& state() const noexcept { return state_; }

@@ -6,30 +6,26 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/error.h"
-#include "core/files/disk_place.h"
 #include "core/files/file_name.h"
-#include "core/files/files.h"
 #include "core/files/open_beneath.h"
 #include "core/files/path_below.h"
 #include "core/workspace/start_differences.h"
+#include "core/workspace/start_making.h"
 #include "core/workspace/tree.h"
-#include "core/workspace/tree_copy.h"
+#include "core/workspace/whose_change.h"
 
 namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
 
-using UndoHeld = StartEntry::Held;
-
 /// Begins the name of a file that is being put back.
 constexpr const char* kUnfinished = ".sortie-undo-";
 
-timespec time_of(std::int64_t nanoseconds) {
-  return {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-}
+std::string shown(const std::string& path) { return path.empty() ? "." : path_text(path); }
 
 /// Puts a tree back, in an order in which each path finds its place: folders are opened, what the run
 /// made is removed, folders are made again, then files; last the modes of folders.
@@ -37,19 +33,22 @@ class TreeUndo {
  public:
   /// @param own  whether `root` is the list's own tree, not one that shows it
   TreeUndo(const PutBack& what, const Fd& root, bool own)
-      : what_(what), list_(what.list), start_(what.start), own_(own), root_(root) {
+      : what_(what), list_(what.list), maker_(what.start), own_(own), root_(root) {
     undone_.root = list_.root;
   }
 
   UndoneTree run() {
     const std::vector<StartDifference> differences = look();
+    find_foreign(differences);
+    find_moved(differences);
     for (auto one = differences.rbegin(); one != differences.rend(); ++one)  // children first
       attempt(*one, &TreeUndo::remove_made);
     for (const auto& one : differences) attempt(one, &TreeUndo::make_folder);
+    if (!moved_.empty()) put_moved_back(differences);
     for (const auto& one : differences) attempt(one, &TreeUndo::put_back);
     for (auto one = differences.rbegin(); one != differences.rend(); ++one)
       attempt(*one, &TreeUndo::finish_folder);
-    for (auto* paths : {&undone_.put_back, &undone_.left, &undone_.failed}) {
+    for (auto* paths : {&undone_.put_back, &undone_.left, &undone_.failed, &undone_.inexact}) {
       std::sort(paths->begin(), paths->end());
       paths->erase(std::unique(paths->begin(), paths->end()), paths->end());
     }
@@ -64,7 +63,7 @@ class TreeUndo {
       (this->*step)(one);
     } catch (const std::exception& error) {
       const std::string what = error.what();
-      const std::string path = path_text(one.path);
+      const std::string path = shown(one.path);
       undone_.failed.push_back(what.starts_with(path) ? what : path + ": " + what);
     }
   }
@@ -111,7 +110,7 @@ class TreeUndo {
   }
 
   void open_folder_at(const StartDifference& one) const {
-    const Fd folder = open_beneath(root_.get(), one.path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    const Fd folder = open_plain(one.path, O_PATH);
     const mode_t mode = was_folder(one) ? one.was->stamp.mode & 07777 : 0700;
     const std::string name = "/proc/self/fd/" + std::to_string(folder.get());
     if (folder) ::chmod(name.c_str(), mode | 0700);
@@ -126,65 +125,21 @@ class TreeUndo {
            what_.ignore->ignored(one.path + (folder ? "/" : ""));
   }
 
-  /// Whether somebody else did it.
-  bool is_foreign(const StartDifference& one) const {
-    return one.is_there && !is_within(what_.times, stamp_of(one.now).ctime);
-  }
+  /// Whether somebody else did it. Known before anything is put back, which writes to folders.
+  bool is_foreign(const StartDifference& one) const { return foreign_.count(&one) != 0; }
 
   /// Whether only the times of the file differ, or nothing that is put back.
-  bool is_as_before(const StartDifference& one) const {
+  bool is_as_before(const StartDifference& one) {
     if (one.was == nullptr || !one.is_there) return false;
     const StartEntry& was = *one.was;
     if (was.stamp.mode != one.now.st_mode || was.user != one.now.st_uid ||
         was.group != one.now.st_gid)
       return false;
-    if (S_ISDIR(was.stamp.mode)) return true;
-    if (S_ISLNK(was.stamp.mode)) return link_at(one.path) == was.place;
-    if (!S_ISREG(was.stamp.mode)) return true;
-    if (was.held == UndoHeld::nowhere ||
-        was.stamp.size != static_cast<std::uint64_t>(one.now.st_size))
+    if (!S_ISREG(was.stamp.mode) && !S_ISLNK(was.stamp.mode)) return true;
+    if (!StartMaker::can_make(was) ||
+        (S_ISREG(was.stamp.mode) && was.stamp.size != static_cast<std::uint64_t>(one.now.st_size)))
       return false;
-    return has_content(one.path, was);
-  }
-
-  /// Compares piece by piece what is kept as a file of its own.
-  bool has_content(const std::string& path, const StartEntry& was) const {
-    const Fd now = open_beneath(root_.get(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!now) return false;
-    if (was.held != UndoHeld::kept) {
-      std::string content(was.stamp.size + 1, '\0');
-      content.resize(fill(now, content, path));
-      return content == start_.held_content(was);
-    }
-    const Fd kept(::open(start_.kept_copy(was).c_str(), O_RDONLY | O_CLOEXEC));
-    if (!kept) disk::fail(path, "what was kept of it is lost");
-    constexpr std::size_t kPiece = 1 << 20;
-    std::string one(kPiece, '\0');
-    std::string other(kPiece, '\0');
-    for (;;) {
-      const std::size_t size = fill(now, one, path);
-      if (size != fill(kept, other, path) || one.compare(0, size, other, 0, size) != 0)
-        return false;
-      if (size < kPiece) return true;
-    }
-  }
-
-  static std::size_t fill(const Fd& file, std::string& room, const std::string& path) {
-    std::size_t size = 0;
-    for (ssize_t count = 1; count != 0 && size < room.size();) {
-      count = ::read(file.get(), room.data() + size, room.size() - size);
-      if (count < 0 && errno != EINTR) disk::fail_errno(path, errno);
-      if (count > 0) size += static_cast<std::size_t>(count);
-    }
-    return size;
-  }
-
-  std::string link_at(const std::string& path) const {
-    std::string target(4096, '\0');
-    const auto [folder, name] = place_of(path);
-    const ssize_t size = ::readlinkat(folder.get(), name.c_str(), target.data(), target.size());
-    target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    return target;
+    return maker_.is_content_of(place_of(one.path), was);
   }
 
   static bool was_folder(const StartDifference& one) {
@@ -192,6 +147,51 @@ class TreeUndo {
   }
   static bool is_folder(const StartDifference& one) {
     return one.is_there && S_ISDIR(one.now.st_mode);
+  }
+
+  void find_foreign(const std::vector<StartDifference>& differences) {
+    const WhoseChange whose(list_.root, what_.times);
+    for (const StartDifference& one : differences)
+      if (one.is_there && whose.is_of_others(one)) foreign_.insert(&one);
+  }
+
+  /// What git ignores is kept nowhere, but may only have been moved.
+  void find_moved(const std::vector<StartDifference>& differences) {
+    if (what_.ignore == nullptr) return;
+    for (const StartDifference& one : differences)
+      if (one.was != nullptr && !one.is_there && one.was->is_ignored)
+        moved_.emplace(one.was->stamp.inode, one.was);
+  }
+
+  /// The entry that this new file was at the start, with the same content; nullptr for none.
+  const StartEntry* moved_from(const StartDifference& one) const {
+    if (one.was != nullptr || !one.is_there || !S_ISREG(one.now.st_mode)) return nullptr;
+    const auto found = moved_.find(one.now.st_ino);
+    if (found == moved_.end()) return nullptr;
+    const FileStamp& was = found->second->stamp;
+    const FileStamp now = stamp_of(one.now);
+    return was.size == now.size && was.mtime == now.mtime ? found->second : nullptr;
+  }
+
+  void put_moved_back(const std::vector<StartDifference>& differences) {
+    for (const auto& one : differences) attempt(one, &TreeUndo::move_back);
+    for (auto one = differences.rbegin(); one != differences.rend(); ++one)
+      if (one->was == nullptr && is_folder(*one) && open_plain(one->path, O_PATH))
+        attempt(*one, &TreeUndo::remove_made);
+  }
+
+  void move_back(const StartDifference& one) {
+    const StartEntry* const was = moved_from(one);
+    if (was == nullptr || is_ignored(one) || is_foreign(one)) return;
+    const fs::path from = one.path;
+    const fs::path to = was->path;
+    const Fd from_folder = open_plain(from.parent_path().native(), O_RDONLY);
+    const Fd to_folder = open_plain(to.parent_path().native(), O_RDONLY);
+    if (!from_folder || !to_folder ||
+        ::renameat2(from_folder.get(), from.filename().c_str(), to_folder.get(),
+                    to.filename().c_str(), RENAME_NOREPLACE) != 0)
+      disk::fail_errno(one.path, errno);
+    undone_.put_back.push_back(was->path);
   }
 
   /// Removes what was not there, or was of another kind.
@@ -203,12 +203,13 @@ class TreeUndo {
     if (is_folder(one)) {
       // One that still holds somebody's files stays.
       if (::unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOTEMPTY &&
-          errno != EEXIST)
+          errno != EEXIST && errno != ENOENT)
         disk::fail_errno(one.path, errno);
       return;
     }
     const bool unfinished = name.starts_with(kUnfinished);
     if (!unfinished && is_foreign(one)) return leave(one);
+    if (moved_from(one) != nullptr) return;
     if (::unlinkat(folder.get(), name.c_str(), 0) != 0) disk::fail_errno(one.path, errno);
     if (one.was == nullptr && !unfinished) undone_.put_back.push_back(one.path);
   }
@@ -221,32 +222,70 @@ class TreeUndo {
 
   void put_back(const StartDifference& one) {
     if (one.was == nullptr || was_folder(one) || is_ignored(one)) return;
-    if (one.was->held == UndoHeld::nowhere) {
-      if (S_ISREG(one.was->stamp.mode)) fail_unknown(one);
-      if (!S_ISFIFO(one.was->stamp.mode)) return;  // a socket or device
-    }
     const bool same_kind =
         one.is_there && (one.was->stamp.mode & S_IFMT) == (one.now.st_mode & S_IFMT);
+    if (!StartMaker::can_make(*one.was)) {
+      if (S_ISREG(one.was->stamp.mode)) fail_unknown(one);
+      if (!same_kind) undone_.inexact.push_back(path_text(one.path) + ", " + lost_kind(*one.was));
+      return;
+    }
     if (same_kind && is_as_before(one)) {
-      if (S_ISREG(one.was->stamp.mode)) made_.emplace(one.was->stamp.inode, one.path);
+      if (S_ISREG(one.was->stamp.mode)) maker_.add(*one.was, one.path);
       return put_time(one);
     }
-    const auto [folder, name] = place_of(one.path);
+    const PlacedName at = place_of(one.path);
     struct stat there {};
-    const bool stays = is_folder(one) && ::fstatat(folder.get(), name.c_str(), &there,
+    const bool stays = is_folder(one) && ::fstatat(at.folder.get(), at.name.c_str(), &there,
                                                    AT_SYMLINK_NOFOLLOW) == 0;  // with others' files
     if (is_folder(one) ? stays : is_foreign(one)) return leave(one);
-    const std::string made = kUnfinished + std::to_string(::getpid());
-    ::unlinkat(folder.get(), made.c_str(), 0);
+    const PlacedName made{at.folder, unfinished_name(one.path)};
+    ::unlinkat(made.folder.get(), made.name.c_str(), 0);
     try {
-      make(folder, made, *one.was);
-      if (::renameat(folder.get(), made.c_str(), folder.get(), name.c_str()) != 0)
+      if (!make_link_to_other(made, *one.was)) maker_.make(made, *one.was);
+      if (::renameat(made.folder.get(), made.name.c_str(), at.folder.get(), at.name.c_str()) != 0)
         disk::fail_errno(one.path, errno);
     } catch (...) {
-      ::unlinkat(folder.get(), made.c_str(), 0);
+      ::unlinkat(made.folder.get(), made.name.c_str(), 0);
       throw;
     }
+    if (S_ISREG(one.was->stamp.mode)) maker_.add(*one.was, one.path);
     undone_.put_back.push_back(one.path);
+    look_at_owner(at, *one.was);
+  }
+
+  /// A name in the same folder that the tree of the start does not have.
+  std::string unfinished_name(const std::string& path) const {
+    std::string name = kUnfinished + std::to_string(::getpid());
+    while (list_.find((fs::path(path).parent_path() / name).native()) != nullptr) name += 'x';
+    return name;
+  }
+
+  /// A file that had several names gets them again.
+  bool make_link_to_other(const PlacedName& made, const StartEntry& was) {
+    const std::string other = S_ISREG(was.stamp.mode) ? maker_.other_name(was) : "";
+    if (other.empty()) return false;
+    const fs::path parts = other;
+    const Fd folder = open_plain(parts.parent_path().native(), O_RDONLY);
+    return folder && ::linkat(folder.get(), parts.filename().c_str(), made.folder.get(),
+                              made.name.c_str(), 0) == 0;
+  }
+
+  /// Files of other users can be replaced in a folder of one's own, but not be given back.
+  void look_at_owner(const PlacedName& at, const StartEntry& was) {
+    struct stat now {};
+    if (::geteuid() == 0 ||
+        ::fstatat(at.folder.get(), at.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+        (now.st_uid == was.user && now.st_gid == was.group))
+      return;
+    undone_.inexact.push_back(path_text(was.path) + ", which belonged to the user " +
+                              std::to_string(was.user) + " and group " + std::to_string(was.group) +
+                              ": give it back with chown(1)");
+  }
+
+  static std::string lost_kind(const StartEntry& was) {
+    return S_ISSOCK(was.stamp.mode)
+               ? "a socket that the run removed: the program that listened there makes it again"
+               : "a device that the run removed: make it again with mknod(1)";
   }
 
   [[noreturn]] static void fail_unknown(const StartDifference& one) {
@@ -259,92 +298,57 @@ class TreeUndo {
                "and the run removed it");
   }
 
-  void make(const Fd& folder, const std::string& name, const StartEntry& was) {
-    if (S_ISLNK(was.stamp.mode)) return make_link(folder, name, was);
-    if (S_ISREG(was.stamp.mode)) return make_file(folder, name, was);
-    if (::mkfifoat(folder.get(), name.c_str(), 0600) != 0 ||
-        (::geteuid() == 0 &&
-         ::fchownat(folder.get(), name.c_str(), was.user, was.group, AT_SYMLINK_NOFOLLOW) != 0) ||
-        ::fchmodat(folder.get(), name.c_str(), was.stamp.mode & 07777, 0) != 0)
-      disk::fail_errno(was.path, errno);
-    set_time(folder, name, was);
-  }
-
-  void make_link(const Fd& folder, const std::string& name, const StartEntry& was) {
-    if (::symlinkat(was.place.c_str(), folder.get(), name.c_str()) != 0)
-      disk::fail_errno(was.path, errno);
-    if (::geteuid() == 0 &&
-        ::fchownat(folder.get(), name.c_str(), was.user, was.group, AT_SYMLINK_NOFOLLOW) != 0)
-      disk::fail_errno(was.path, errno);
-    set_time(folder, name, was);
-  }
-
-  /// A file that had several names gets them again.
-  void make_file(const Fd& folder, const std::string& name, const StartEntry& was) {
-    if (const auto other = made_.find(was.stamp.inode); other != made_.end()) {
-      const auto [from, from_name] = place_of(other->second);
-      if (::linkat(from.get(), from_name.c_str(), folder.get(), name.c_str(), 0) == 0) return;
-    }
-    const Fd file(::openat(folder.get(), name.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file) disk::fail_errno(was.path, errno);
-    if (was.held == UndoHeld::kept) {
-      const Fd kept(::open(start_.kept_copy(was).c_str(), O_RDONLY | O_CLOEXEC));
-      struct stat status {};
-      if (!kept || ::fstat(kept.get(), &status) != 0 ||
-          static_cast<std::uint64_t>(status.st_size) != was.stamp.size)
-        disk::fail(was.path, "what was kept of it is lost");
-      copy_content(kept.get(), file.get(), status.st_size, was.path);
-    } else if (!write_all(file.get(), start_.held_content(was))) {
-      disk::fail_errno(was.path, errno);
-    }
-    if (::geteuid() == 0 && ::fchown(file.get(), was.user, was.group) != 0)
-      disk::fail_errno(was.path, errno);
-    if (::fchmod(file.get(), was.stamp.mode & 07777) != 0 || ::fsync(file.get()) != 0)
-      disk::fail_errno(was.path, errno);
-    set_time(folder, name, was);
-    made_.emplace(was.stamp.inode, was.path);
-  }
-
   /// For programs that compare times: what was built from the file is still newer.
   void put_time(const StartDifference& one) {
     if (stamp_of(one.now).mtime == one.was->stamp.mtime || is_foreign(one)) return;
-    const auto [folder, name] = place_of(one.path);
-    set_time(folder, name, *one.was);
-  }
-
-  static void set_time(const Fd& folder, const std::string& name, const StartEntry& was) {
-    const timespec times[2] = {{0, UTIME_OMIT}, time_of(was.stamp.mtime)};
-    ::utimensat(folder.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW);
+    StartMaker::set_time(place_of(one.path), *one.was);
   }
 
   void finish_folder(const StartDifference& one) {
     if (!was_folder(one) || (is_folder(one) && is_as_before(one))) return;
-    const Fd folder = open_beneath(root_.get(), one.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!folder) disk::fail_errno(one.path, errno);
+    const Fd folder = open_plain(one.path, O_RDONLY);
+    if (!folder) disk::fail_errno(shown(one.path), errno);
     if (::geteuid() == 0 && ::fchown(folder.get(), one.was->user, one.was->group) != 0)
       disk::fail_errno(one.path, errno);
     if (::fchmod(folder.get(), one.was->stamp.mode & 07777) != 0) disk::fail_errno(one.path, errno);
-    undone_.put_back.push_back(one.path);
+    undone_.put_back.push_back(shown(one.path));
   }
 
   void leave(const StartDifference& one) { undone_.left.push_back(one.path); }
 
-  /// The open folder of a path, no link followed out of the tree, and its last name.
-  std::pair<Fd, std::string> place_of(const std::string& path) const {
+  /// Opens a folder of the tree, "" for the root; no link is followed on the way, not even one that
+  /// stays in the tree: somebody else may have laid it where a folder was.
+  Fd open_plain(const std::string& path, int flags) const {
+    Fd folder(::openat(root_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (const fs::path& part : fs::path(path))
+      if (folder)
+        folder =
+            Fd(::openat(folder.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder || flags == O_PATH) return folder;
+    return Fd(::openat(folder.get(), ".", flags | O_DIRECTORY | O_CLOEXEC));
+  }
+
+  /// The open folder of a path, until the next call, and its last name.
+  PlacedName place_of(const std::string& path) {
     const fs::path parts = path;
     const std::string above = parts.parent_path().native();
-    Fd folder = open_beneath(root_.get(), above.empty() ? "." : above, O_RDONLY | O_DIRECTORY);
-    if (!folder) disk::fail_errno(path, errno);
-    return {std::move(folder), parts.filename().native()};
+    if (!folder_ || folder_path_ != above) {
+      folder_ = open_plain(above, O_RDONLY);
+      folder_path_ = above;
+    }
+    if (!folder_) disk::fail_errno(path, errno);
+    return {folder_, parts.filename().native()};
   }
 
   const PutBack& what_;
   const StartList& list_;
-  const StartFiles& start_;
+  StartMaker maker_;
   const bool own_;
   const Fd& root_;
-  std::map<std::uint64_t, std::string> made_;  ///< by the inode at the start
+  std::set<const StartDifference*> foreign_;
+  std::map<std::uint64_t, const StartEntry*> moved_;  ///< ignored files that are gone, by inode
+  Fd folder_;                                         ///< the last one, since paths are sorted
+  std::string folder_path_;                           ///< its path
   UndoneTree undone_;
 };
 

@@ -18,6 +18,8 @@ struct UndoneTree {
   std::vector<std::string> put_back;  ///< changed, removed or created by the run
   std::vector<std::string> left;      ///< last changed by somebody else, while the run did not work
   std::vector<std::string> failed;    ///< "PATH: cause"
+  /// "PATH, WHAT": nobody can make it as it was, or only root
+  std::vector<std::string> inexact;
 };
 
 /// A tree that is to be as a list says again.
@@ -30,7 +32,8 @@ struct PutBack {
 };
 
 /// Puts the list's own tree back: contents, links, modes, owners and times of files, folders; what is
-/// not in the list is removed. A path that was last changed outside of the times stays.
+/// not in the list is removed. A path that was last changed outside of the times stays. With rules,
+/// an ignored file that was only moved is moved back, since nothing was kept of it.
 /// @throws Error  the tree can't be read; what can't be put back is in the result
 UndoneTree put_back_tree(const PutBack& what);
 

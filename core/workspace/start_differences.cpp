@@ -20,10 +20,12 @@ class StartWalk {
   StartWalk(const StartList& list, const CancelCheck& check_cancel)
       : list_(list),
         check_cancel_(check_cancel),
-        reader_(status_of_tree(list.root)),
+        root_(status_of_tree(list.root)),
+        reader_(root_),
         seen_(list.entries().size()) {}
 
   std::vector<StartDifference> run() {
+    look_at_root();
     folder(open_folder(AT_FDCWD, list_.root.native(), list_.root), "", 0);
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       const StartEntry& entry = list_.entries()[i];
@@ -36,6 +38,18 @@ class StartWalk {
   }
 
  private:
+  void look_at_root() {
+    const StartEntry* const was = list_.find("");
+    if (was == nullptr) return;  // of a list without folders
+    seen_[static_cast<std::size_t>(was - list_.entries().data())] = true;
+    if (!is_same_folder(*was, root_))
+      differences_.push_back({.path = "", .was = was, .now = root_, .is_there = true});
+  }
+
+  static bool is_same_folder(const StartEntry& was, const struct stat& now) {
+    return was.stamp.mode == now.st_mode && was.user == now.st_uid && was.group == now.st_gid;
+  }
+
   void folder(const Fd& open, const std::string& path, int depth) {
     if (depth > kDeepestFolder)
       throw Error(path_text(path) + ": folders nested too deeply", ExitCode::task_failed);
@@ -56,9 +70,8 @@ class StartWalk {
     const struct stat& now = entry.status;
     const bool is_folder = S_ISDIR(now.st_mode);
     const bool is_closed = !reader_.can_read(now);
-    const FileStamp stamp = stamp_of(now);
-    const bool same = was != nullptr && was->user == now.st_uid && was->group == now.st_gid &&
-                      (is_folder ? was->stamp.mode == stamp.mode : was->stamp == stamp);
+    const bool same =
+        was != nullptr && is_same_folder(*was, now) && (is_folder || was->stamp == stamp_of(now));
     if (!same)
       differences_.push_back(
           {.path = path, .was = was, .now = now, .is_there = true, .is_closed = is_closed});
@@ -71,6 +84,7 @@ class StartWalk {
 
   const StartList& list_;
   const CancelCheck& check_cancel_;
+  const struct stat root_;
   const TreeReader reader_;
   std::vector<bool> seen_;  ///< of the list's entries
   std::vector<fs::path> closed_;

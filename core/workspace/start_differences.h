@@ -14,7 +14,7 @@ namespace sortie {
 /// A path whose file, link or folder is not the one of the start, untouched. Its content may still
 /// be the same.
 struct StartDifference {
-  std::string path;
+  std::string path;                 ///< "" for the tree's own folder
   const StartEntry* was = nullptr;  ///< nullptr: there was nothing
   struct stat now {};
   bool is_there = false;   ///< else `now` means nothing
@@ -22,7 +22,7 @@ struct StartDifference {
 };
 
 /// Walks the tree, without its `.git` and what the list covers. Folders differ by their modes and
-/// owners alone. Nothing is read but folders.
+/// owners alone, the tree's own one too. Nothing is read but folders.
 /// @param list  outlives the result
 /// @return      sorted by path
 /// @throws Error

@@ -28,13 +28,26 @@ FileStatus::Kind kind_of_entry(const StartEntry& entry) {
   return FileStatus::Kind::other;
 }
 
+/// Opens the tree's own folder, also if commands have closed it: its mode is put back with the rest.
+Fd open_root(const StartList& list) {
+  const StartEntry* const was = list.find("");
+  const Fd root(::open(list.root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat now {};
+  if (was != nullptr && root && ::fstat(root.get(), &now) == 0 && (now.st_mode & 0700) != 0700 &&
+      now.st_mode != was->stamp.mode) {
+    const std::string name = "/proc/self/fd/" + std::to_string(root.get());
+    ::chmod(name.c_str(), (was->stamp.mode & 07777) | 0700);
+  }
+  return open_folder(AT_FDCWD, list.root.native(), list.root);
+}
+
 }  // namespace
 
 StartFiles::StartFiles(const StartList& list, const fs::path& kept,
                        const std::vector<fs::path>& objects)
     : list_(list),
       kept_(kept),
-      root_(open_folder(AT_FDCWD, list.root.native(), list.root)),
+      root_(open_root(list)),
       tree_(std::make_unique<DiskFiles>(open_folder(AT_FDCWD, list.root.native(), list.root))) {
   if (objects.empty()) return;
   start_libgit2();

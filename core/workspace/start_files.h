@@ -18,6 +18,7 @@ namespace sortie {
 /// has changed does not exist in it: nobody knows what it was. Can't be written to.
 class StartFiles : public Files {
  public:
+  /// If commands have closed the tree's own folder, it is opened first.
   /// @param list     outlives the object
   /// @param kept     the folder of kept copies
   /// @param objects  object folders of the user's repository

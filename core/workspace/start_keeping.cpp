@@ -101,6 +101,10 @@ class StartKeeping {
   StartList run() {
     clones_ = can_clone(options_.root, kept_);
     const Fd root = open_folder(AT_FDCWD, options_.root.native(), options_.root);
+    struct stat status {};
+    if (::fstat(root.get(), &status) != 0) throw keep_error("");
+    list_.add(
+        {.path = "", .stamp = stamp_of(status), .user = status.st_uid, .group = status.st_gid});
     keep_rules(root, "");
     folder(root, "", false, 0);
     list_.sort();

@@ -31,7 +31,8 @@ struct StartEntry {
   bool operator==(const StartEntry&) const = default;
 };
 
-/// A whole tree at the start, without what is in `.git` folders and the run's own output.
+/// A whole tree at the start, without what is in `.git` folders and the run's own output. The entry
+/// of the tree's own folder has the path "".
 class StartList {
  public:
   std::string mark;                           ///< folder_mark() of the folder that it is stored in

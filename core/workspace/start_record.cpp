@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/files.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/manifest.h"

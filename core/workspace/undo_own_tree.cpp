@@ -3,6 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
@@ -13,6 +17,7 @@
 #include "core/workspace/start_record.h"
 #include "core/workspace/start_state.h"
 #include "core/workspace/tree.h"
+#include "core/workspace/whose_change.h"
 #include "core/workspace/work_times.h"
 
 namespace fs = std::filesystem;
@@ -49,6 +54,23 @@ struct KeptStart {
   const StartState rules;
 };
 
+/// What is put back is the run's, to be gone on with should this be killed: moving a file writes to
+/// folders that tell whose it is. On a full disk it goes without.
+class UndoTime {
+ public:
+  explicit UndoTime(const fs::path& folder) {
+    try {
+      times_.emplace(folder);
+      work_.emplace(*times_);
+    } catch (const Error&) {
+    }
+  }
+
+ private:
+  std::optional<WorkTimes> times_;
+  std::optional<WorkTimeGuard> work_;
+};
+
 fs::path undo_mark(const fs::path& state) { return start_place(state).folder / "undo"; }
 
 /// Finds what somebody else changed.
@@ -56,7 +78,7 @@ class OthersWork {
  public:
   OthersWork(const KeptStart& kept, const std::vector<fs::path>& apart)
       : kept_(kept),
-        times_(read_work_times(kept.place.folder)),
+        whose_(kept.list.root, read_work_times(kept.place.folder)),
         now_(open_folder(AT_FDCWD, kept.list.root.native(), kept.list.root)) {
     for (const fs::path& path : apart)
       if (const auto below = path_below(path, kept.list.root)) apart_.push_back(*below);
@@ -72,15 +94,15 @@ class OthersWork {
 
  private:
   bool is_by_others(const StartDifference& one) const {
-    if (one.is_there)
-      return !S_ISDIR(one.now.st_mode) && !is_within(times_, stamp_of(one.now).ctime);
+    if (one.is_there) return !S_ISDIR(one.now.st_mode) && whose_.is_of_others(one);
     if (S_ISDIR(one.was->stamp.mode)) return false;
     // Removing it wrote to its folder; or somebody removed that.
     struct stat above {};
     fs::path folder = kept_.list.root / fs::path(one.path).parent_path();
     while (::lstat(folder.c_str(), &above) != 0 && folder != kept_.list.root)
       folder = folder.parent_path();
-    return !is_within(times_, stamp_of(above).ctime) && stamp_of(above).ctime > kept_.record.began;
+    return !whose_.is_within_work(stamp_of(above).ctime) &&
+           stamp_of(above).ctime > kept_.record.began;
   }
 
   bool counts(const StartDifference& one) const {
@@ -93,7 +115,7 @@ class OthersWork {
   }
 
   const KeptStart& kept_;
-  const std::vector<WorkTime> times_;
+  const WhoseChange whose_;
   const DiskFiles now_;
   std::vector<fs::path> apart_;
 };
@@ -120,7 +142,7 @@ UndoneTree undo_own_tree(const fs::path& state) {
   write_file(undo_mark(state), "", 0600);
   end_aside(state, record);
   times = read_work_times(place.folder);
-  // Not recorded as work: whatever this has written is as at the start, should it be killed.
+  const UndoTime recorded(place.folder);
   UndoneTree undone = put_back_tree({list, start, &rules, std::move(times)});
   std::error_code error;
   if (undone.failed.empty()) fs::remove(place.list(), error);
@@ -137,6 +159,7 @@ std::string text_of(const UndoneTree& undone) {
   if (!undone.left.empty())
     add("left as they are, since somebody else changed them while the run did not work: " +
         some_of(undone.left));
+  if (!undone.inexact.empty()) add("not wholly as before: " + some_of(undone.inexact));
   if (!undone.failed.empty()) add("could not be put back: " + some_of(undone.failed));
   return text;
 }

@@ -88,6 +88,8 @@ std::optional<Checkpoint> Checkpoint::find(const fs::path& file, const std::stri
       const Json base = json_of(member->content);
       if (base.integer_at("version") != 1 || base.string_at("run_id") != run_id) break;
       found.base_ = base["base"];
+      found.in_place_ = base["in_place"].boolean();
+      found.cut_ = base["cut"].boolean();
     } else if (name.starts_with(kTree)) {
       const std::string path = name.substr(kTree.size());
       since.insert_or_assign(path, std::move(*member));
@@ -136,9 +138,12 @@ std::vector<std::string> Checkpoint::base_differences(const fs::path& root,
   const DiskFiles now(open_folder(AT_FDCWD, root.native(), root));
   for (const auto& [path, was] : was_)
     if (content_mark(now, path) != was) differing.insert(path);
-  const Json base = base_of(root, apart);
-  for (const auto& [name, is] : base.members())
+  const Json base = base_of(own_changes_since(root, -1, apart), now);
+  for (const auto& [name, is] : base.members()) {
+    // A run that works in the user's own tree may have removed a folder before this was written.
+    if (in_place_ && (name.ends_with('/') || (cut_ && base_.find(name) == nullptr))) continue;
     if (base_.string_at(name) != is.text()) differing.insert(path_named(name));
+  }
   std::vector<fs::path> left_aside;
   for (const fs::path& path : apart)
     if (const auto below = path_below(path, root)) left_aside.push_back(*below);
@@ -212,11 +217,12 @@ std::string path_named(const std::string& name) {
   return path;
 }
 
-Json base_of(const fs::path& root, const std::vector<fs::path>& apart) {
+Json base_of(const std::vector<std::string>& paths, const Files& tree) {
   Json base = Json::object();
-  const DiskFiles files(open_folder(AT_FDCWD, root.native(), root));
-  for (const std::string& path : own_changes_since(root, -1, apart))
-    base.set(json_name(path), path.ends_with('/') ? "folder" : content_mark(files, path));
+  for (const std::string& path : paths) {
+    const std::string mark = path.ends_with('/') ? "folder" : content_mark(tree, path);
+    if (!mark.empty()) base.set(json_name(path), mark);
+  }
   return base;
 }
 

@@ -49,6 +49,8 @@ class Checkpoint {
   std::shared_ptr<const Mapped> file_;  ///< what `files_` points into
   CheckpointMark mark_;
   Json base_;
+  bool in_place_ = false;  ///< of a run that worked in the user's own tree
+  bool cut_ = false;       ///< more paths are not known to git than the base names
   std::map<std::string, TarMember> files_;
   std::set<std::string> removed_;
   std::map<std::string, std::string> was_;  ///< path → content_mark() at the start
@@ -62,8 +64,8 @@ std::string content_mark(const Files& files, const std::string& path);
 std::string json_name(const std::string& path);
 std::string path_named(const std::string& name);
 
-/// What git does not know of a tree, or of a folder without git all: json_name() → content_mark().
-/// At most 1000 paths.
-Json base_of(const std::filesystem::path& root, const std::vector<std::filesystem::path>& apart);
+/// What a tree has at these paths, with "/" after folders: json_name() → content_mark(), without
+/// those where it has nothing.
+Json base_of(const std::vector<std::string>& paths, const Files& tree);
 
 }  // namespace sortie

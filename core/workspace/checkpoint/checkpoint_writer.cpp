@@ -12,6 +12,7 @@
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"
 #include "core/workspace/checkpoint/tar.h"
+#include "core/workspace/own_changes.h"
 
 namespace sortie {
 namespace {
@@ -61,7 +62,7 @@ void CheckpointWriter::add(const Workspace& workspace, const DiskFiles& view,
   next_ = end_;
   hash_ = Sha256();
   try {
-    if (anew) write_base(workspace);
+    if (anew) write_base(workspace, step);
     Json was = Json::object();
     for (const auto& [path, stamp] : step.files) {
       if (held_.count(path) == 0) was.set(json_name(path), content_mark(workspace.start(), path));
@@ -143,10 +144,20 @@ CheckpointWriter::Step CheckpointWriter::look(const Workspace& workspace,
   return step;
 }
 
-void CheckpointWriter::write_base(const Workspace& workspace) {
+void CheckpointWriter::write_base(const Workspace& workspace, const Step& step) {
+  const bool in_place = workspace.isolation() == Isolation::none;
+  std::vector<std::string> paths = own_changes_since(workspace.mount_plan().workspace, -1, apart_);
+  const bool cut = paths.size() >= kMostOwnChanges;
+  // There the tree is no longer that of the start: it may lack what it had.
+  if (in_place) {
+    paths.insert(paths.end(), step.removed.begin(), step.removed.end());
+    for (const auto& [path, stamp] : step.files) paths.push_back(path);
+  }
   const Json base = Json::object({{"version", 1},
                                   {"run_id", run_id_},
-                                  {"base", base_of(workspace.mount_plan().workspace, apart_)}});
+                                  {"in_place", in_place},
+                                  {"cut", cut},
+                                  {"base", base_of(paths, workspace.start())}});
   const std::string text = write_json(base);
   write_member({.name = "base.json", .size = text.size()}, text);
 }

@@ -36,7 +36,7 @@ class CheckpointWriter {
   struct Step;
   void begin(const Workspace& workspace);
   Step look(const Workspace& workspace, const DiskFiles& view) const;
-  void write_base(const Workspace& workspace);
+  void write_base(const Workspace& workspace, const Step& step);
   void write_file(const DiskFiles& view, const std::string& path, const FileStamp& stamp);
   void write_member(const TarEntry& entry, std::string_view content);
   void put(std::string_view bytes);

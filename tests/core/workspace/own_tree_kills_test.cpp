@@ -92,7 +92,10 @@ BOOST_AUTO_TEST_CASE(an_undo_that_is_killed_at_any_write_is_completed_by_the_nex
     put(bench.root / "made/x", "made");
     ::mkfifo((bench.root / "made/pipe").c_str(), 0600);
     fs::remove(bench.root / "pipe");
+    fs::rename(bench.root / "src", bench.root / "made/lib");
+    fs::rename(bench.root / ".env", bench.root / "env.txt");
     ::chmod((bench.root / "closed").c_str(), 0);
+    ::chmod(bench.root.c_str(), 0);
   };
   for (int at = 1, step = 1; at < 10'000; at += step) {
     BOOST_TEST_CONTEXT("write " << at) {
@@ -106,6 +109,8 @@ BOOST_AUTO_TEST_CASE(an_undo_that_is_killed_at_any_write_is_completed_by_the_nex
       fs::create_symlink("a", bench.root / "link");
       ::mkfifo((bench.root / "pipe").c_str(), 0640);
       put(bench.root / "closed/x", "x");
+      put(bench.root / "src/deep/x", "x");
+      put(bench.root / ".env", "ignored");
       put(bench.root / ".gitignore", ".*\n");  // also the names of unfinished files
       const std::string before = everything(bench.root);
       {

@@ -51,7 +51,9 @@ BOOST_AUTO_TEST_SUITE(own_tree)
 BOOST_AUTO_TEST_CASE(random_changes_are_found_put_back_and_their_diff_makes_them_again) {
   const char* count = std::getenv("SORTIE_TREES");
   const unsigned trees = count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 30;
-  for (unsigned seed = 0; seed < trees; ++seed) {
+  const char* const first = std::getenv("SORTIE_FIRST_TREE");
+  for (unsigned seed = first != nullptr ? static_cast<unsigned>(std::atoi(first)) : 0; seed < trees;
+       ++seed) {
     BOOST_TEST_CONTEXT(seed) {
       OwnBench bench;
       test::RandomTrees random(5000 + seed);
@@ -67,12 +69,15 @@ BOOST_AUTO_TEST_CASE(random_changes_are_found_put_back_and_their_diff_makes_them
       bench.run(*workspace, [&] { test::become(bench.root, before, after); });
 
       const Tree changed = test::read_tree(bench.root);
-      const std::string text = bench.diff(*workspace);
+      const Diff diff = make_diff(*workspace, bench.view(), bench.root, {});
       const UndoneTree undone = undo_own_tree(bench.options.state);
       BOOST_TEST(undone.left.empty());
       BOOST_TEST(undone.failed.empty(), text_of(undone));
       BOOST_TEST(test::difference(test::read_tree(bench.root), start) == "");
-      put(bench.folder / "changes.diff", text);
+      // `git apply` can't make a file below a link that led to itself: such a diff is not whole.
+      for (const LeftOut& one : diff.left_out) BOOST_CHECK(one.why == LeftOut::Why::link_loop);
+      if (!diff.left_out.empty()) continue;
+      put(bench.folder / "changes.diff", diff.text);
       const auto said =
           test::run_program({"git", "apply", "--allow-empty", "../changes.diff"}, bench.root);
       BOOST_TEST(said.status == 0, said.output);
