@@ -56,7 +56,10 @@ class SteadyModel {
       const std::string text = write_json(item);
       if (type != "function_call_output" && type != "custom_tool_call_output") continue;
       ++outputs;
-      const bool again = text.find("Interrupted: ") != std::string::npos;
+      bool again = false;
+      for (const char* cut_off :
+           {"Interrupted: ", "Killed: the run was stopped", "Not run: the run is ending"})
+        again = again || text.find(cut_off) != std::string::npos;
       const bool there = text.find("already exists") != std::string::npos;
       done += again && !there ? 0 : 1;
     }
