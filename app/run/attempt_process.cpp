@@ -49,7 +49,6 @@ void AttemptProcess::work_in_child(pid_t parent, int lines, const std::function<
   try {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(static_cast<int>(ExitCode::terminated));
-    ::prctl(PR_SET_DUMPABLE, 1);  // until it has keys: the keeper needs its own /proc
     set_up_signals();
     if (::dup2(lines, STDERR_FILENO) < 0 || ::dup2(events_.get(), STDOUT_FILENO) < 0)
       throw system_error("dup2");

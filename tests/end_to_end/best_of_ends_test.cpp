@@ -129,6 +129,41 @@ BOOST_AUTO_TEST_CASE(an_attempt_can_not_harm_the_others_or_the_users_tree) {
   for (const char* folder : {"", "attempt-1", "attempt-2"}) run.check_verifies(run.out() / folder);
 }
 
+BOOST_AUTO_TEST_CASE(an_attempt_that_starts_shows_its_keys_to_no_command_of_another) {
+  const std::string key = "s3cr3t-of-all-attempts";
+  const std::string look =
+      "i=0; while test $i -lt 60; do grep -las s3cr3t-of-all /proc/[0-9]*/environ; i=$((i+1)); done; "
+      "true";
+  for (const Caller& caller : all_callers()) {
+    if (::geteuid() == 0 && !caller.uid) continue;  // root may read all
+    for (const bool sandbox : {true, false}) {
+      BOOST_TEST_CONTEXT(caller.name << (sandbox ? "" : ", without a sandbox")) {
+        const ScriptedServer server({{"mark-one", command_of("mark-one", look)},
+                                     {"mark-two", command_of("mark-two", "true")},
+                                     {"mark-three", command_of("mark-three", "true")},
+                                     {"mark-four", command_of("mark-four", "true")}});
+        const BestOfRun run("{count: 4, parallel: 2}");
+        std::string task = read_file(run.task());
+        if (!sandbox) task.replace(task.find("policy: auto"), 12, "policy: unsandboxed");
+        run.write("task.yaml", task);
+        give_to(run.path(""), caller.uid);
+        ProgramStart start = as_caller(caller, run.start(server.url()));
+        start.environment["OPENAI_API_KEY"] = key;
+
+        const ProgramEnd end = run_program(start);
+
+        BOOST_TEST(end.status == 1, end.errors);
+        BOOST_TEST(server.begun() == 4u, end.errors);
+        std::string outputs;
+        for (int number = 1; number <= 4; ++number)
+          outputs += run.artifact("attempt-" + std::to_string(number) + "/transcript.jsonl");
+        BOOST_TEST(!holds(outputs, "/environ\\n"), outputs);
+        BOOST_TEST(holds(outputs, "\"tool.output\""));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(requests_under_way_never_cost_more_than_the_budget_together) {
   const ScriptedServer server({{"no-mark-1", silence()},
                                {"no-mark-2", silence()},

@@ -112,11 +112,9 @@ void detach_keeper(KeeperStart& start) {
   keep_only(kept);
   wipe_environment();
   wipe_command_line();
-  if ((start.new_namespaces & CLONE_NEWUSER) != 0) {
-    // The files of an undumpable process belong to root: its maps could not be written.
-    ::prctl(PR_SET_DUMPABLE, 1);
-    map_own_ids(start.uid, start.gid);
-  }
+  // The files of an undumpable process belong to root: its maps could not be written.
+  ::prctl(PR_SET_DUMPABLE, 1);
+  if ((start.new_namespaces & CLONE_NEWUSER) != 0) map_own_ids(start.uid, start.gid);
   offer_to_be_killed();
   ::prctl(PR_SET_DUMPABLE, 0);
   if (start.profile.use_namespaces) {

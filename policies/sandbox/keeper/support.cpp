@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/files/file_name.h"
 #include "core/files/folder_stream.h"
 #include "core/files/path_below.h"
 #include "core/process/process.h"
@@ -62,7 +63,7 @@ std::string read_top_levels(int root) {
 }
 
 std::string write_probe(int root) {
-  const std::string name = ".sortie-probe-" + std::to_string(::getpid());
+  const std::string name = temporary_name();  // a run that goes on knows it, should this be killed
   const Fd file(::openat(root, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return "write a file: " + errno_text(errno);
   const bool written = write_all(file.get(), "probe");
