@@ -284,9 +284,11 @@ void Attempts::take_ends() {
 AttemptEnd Attempts::end_of(const AttemptProcess& process) {
   const int number = process.number();
   try {
-    const auto file = out_.path() / attempt_folder(number) / "result.json";
-    if (auto end = read_attempt_end(number, parse_json(read_file(file, kMostResultBytes))))
-      return *end;
+    const auto folder = out_.path() / attempt_folder(number);
+    Json result = parse_json(read_file(folder / "result.json", kMostResultBytes));
+    if (result.string_at("status") == "running" && !process.killed_by().empty())
+      result = settle_attempt(folder, read_run_history(folder / kTranscriptName));
+    if (auto end = read_attempt_end(number, result)) return *end;
   } catch (const std::exception&) {
     // it has none
   }

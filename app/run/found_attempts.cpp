@@ -8,7 +8,10 @@
 
 #include "app/artifacts/run_mark.h"
 #include "app/run/found_run.h"
+#include "ci/attestation.h"
 #include "ci/result.h"
+#include "core/files/files.h"
+#include "core/files/new_file_mode.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
@@ -53,12 +56,7 @@ FoundAttempt find_attempt(int number, const fs::path& folder, std::vector<Worked
     if (has_state(folder)) found.previous = Previous::resumed;
     return found;
   }
-  Json result = own.found().result;
-  if (result.string_at("status", "running") == "running") {
-    result = result_of_record(history.end->result, history.last_digest);
-    own.write("result.json", result_text(result));
-  }
-  const auto end = read_attempt_end(number, result);
+  const auto end = read_attempt_end(number, settle_attempt(folder, history));
   if (!end) return found;
   found.end = *end;
   // Its key or its inputs were wrong: that may be mended by now.
@@ -99,6 +97,23 @@ milliseconds time_together(std::vector<WorkedTime> spans) {
 }
 
 }  // namespace
+
+Json settle_attempt(const fs::path& folder, const RunHistory& history) {
+  Json result;
+  const TextFile file = read_bytes_file(folder / "result.json", kMostResultBytes);
+  try {
+    if (file.problem.empty()) result = parse_json(file.text);
+  } catch (const JsonError&) {  // torn
+  }
+  if (!history.end || result.string_at("status", "running") != "running") return result;
+  result = result_of_record(history.end->result, history.last_digest);
+  // It names the digest of result.json, and comes before it.
+  if (result["attestation"].is_string())
+    write_file(folder / kAttestationName, attestation_text(folder, result_text(result)),
+               new_file_mode());
+  write_file(folder / "result.json", result_text(result), new_file_mode());
+  return result;
+}
 
 FoundAttempts find_attempts(const OutputFolder& out, int count, Pick pick) {
   FoundAttempts found;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <vector>
 
 #include "app/artifacts/output_folder.h"
 #include "ci/attempts.h"
 #include "core/agent/shared_budget.h"
 #include "core/json/json.h"
+#include "core/record/run_history.h"
 #include "core/task/task.h"
 
 namespace sortie {
@@ -37,6 +39,11 @@ struct FoundAttempts {
 /// @throws Error  busy: a process of one of them is still at work; integrity: a transcript was
 ///                changed; usage: files that no run wrote
 FoundAttempts find_attempts(const OutputFolder& out, int count, Pick pick);
+
+/// Writes what the transcript of an attempt says of its end into its result.json, where it was killed
+/// between the two.
+/// @return  result.json as it is then; null: it has none
+Json settle_attempt(const std::filesystem::path& folder, const RunHistory& history);
 
 /// As result.json has it while the attempts run: {"turns", "tool_calls", "tokens", "cost_usd",
 /// "time_ms"}.

@@ -28,11 +28,12 @@ inline void add_call(CassetteWriter& script, int turn) {
       break;
     case 2:
       script.shell({"sh", "-c",
-                    "mkdir -p deep/er && ln -sfn ../" + name + " deep/er/link" + name +
-                        " && rm -f old" + std::to_string(turn) + ".txt"});
+                    "mkdir -p deep/er && rm -f deep/er/link" + name + " old" +
+                        std::to_string(turn) + ".txt && ln -s ../" + name + " deep/er/link" +
+                        name});
       break;
     default:
-      // (sed -i would leave a file of a random name where it is killed.)
+      // (sed -i and ln -f would leave a file of a random name where they are killed.)
       script.shell(
           {"sh", "-c",
            "sed 's/line " + std::to_string(turn) + "$/changed/' a.txt > a.new && mv a.new a.txt"});
