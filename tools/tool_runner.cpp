@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/text/base64.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 #include "policies/review/audit_flags.h"
 #include "tools/offered_tools.h"
@@ -189,15 +190,24 @@ class Answered : public PendingCall {
   CallRecord record_;
 };
 
+/// Paths as the tools name them: the model can tell a blank in a name from a newline, and use it.
+std::string name_list(const std::vector<std::string>& paths) {
+  constexpr std::size_t kMostNamed = 50;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(paths.size(), kMostNamed); ++i)
+    list += (i == 0 ? "" : ", ") + git_quoted_for_reading(paths[i]);
+  if (paths.size() > kMostNamed)
+    list += " and " + std::to_string(paths.size() - kMostNamed) + " more";
+  return list;
+}
+
 }  // namespace
 
 std::string PathWatch::changed_by_command() {
   if (!questions_.protected_changes) return "";
   const auto changed = questions_.protected_changes();
   if (changed.empty()) return "";
-  std::string words = "a command changed protected paths:";
-  for (const auto& path : changed) words += " " + one_line(path);
-  return words;
+  return "a command changed protected paths: " + name_list(changed);
 }
 
 PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
@@ -226,8 +236,7 @@ std::string PathWatch::remark_on_limit() const {
   if (!questions_.files_at_limit) return "";
   const auto cut = questions_.files_at_limit();
   if (cut.empty()) return "";
-  return "cut off at the limit for the size of files (limits.file_size): " +
-         joined(cut, ", ", [](const std::string& path) { return one_line(path); });
+  return "cut off at the limit for the size of files (limits.file_size): " + name_list(cut);
 }
 
 /// git's words where it can't write to its folder: "Unable to create '/w/.git/index.lock': Read-only
@@ -258,21 +267,20 @@ bool PathWatch::find_made() {
 std::string PathWatch::remark_on_made() {
   if (made_.empty()) return "";
   return "removed again, since the policy protects these paths and nothing may create them: " +
-         joined(std::exchange(made_, {}), ", ",
-                [](const std::string& path) { return one_line(path); });
+         name_list(std::exchange(made_, {}));
 }
 
 std::string PathWatch::remark_on_redirected() {
   if (!questions_.led_elsewhere) return "";
   const auto now = questions_.led_elsewhere();
-  std::string names;
+  std::vector<std::string> news;
   for (const std::string& path : now)
-    if (redirected_.count(path) == 0) names += (names.empty() ? "" : ", ") + one_line(path);
+    if (redirected_.count(path) == 0) news.push_back(path);
   redirected_ = {now.begin(), now.end()};
-  if (names.empty()) return names;
+  if (news.empty()) return "";
   return "the policy protects these paths, and they now lead through a link to other content than "
          "at the start: " +
-         names + ". Undo this: the run fails until you do";
+         name_list(news) + ". Undo this: the run fails until you do";
 }
 
 /// A call that may run.

@@ -65,4 +65,38 @@ BOOST_FIXTURE_TEST_CASE(what_has_wider_rights_does_not_start_over_a_changed_prot
   BOOST_TEST(launcher.started.empty());
 }
 
+BOOST_AUTO_TEST_CASE(names_in_lists_of_paths_are_quoted_as_git_quotes_them) {
+  const Types odd{"a b",
+                  "new\nline",
+                  "tab\t",
+                  "gr\xc3\xbc\xc3\x9f"
+                  "e",
+                  "\"",
+                  "\x1b[31m"};
+  const std::string shown =
+      "a b, \"new\\nline\", \"tab\\t\", gr\xc3\xbc\xc3\x9f"
+      "e, \"\\\"\", \"\\033[31m\"";
+  const auto names = [&] { return odd; };
+  RunnerBench bench({.paths = {.protected_changes = names,
+                               .touched_paths = names,
+                               .files_at_limit = names,
+                               .made_paths = names,
+                               .led_elsewhere = names}});
+  const auto result = bench.call("shell", R"({"command":["ls"]})");
+
+  BOOST_TEST(result.reason == "a command changed protected paths: " + shown);
+  for (const char* words :
+       {"nothing may create them: ", "than at the start: ", "(limits.file_size): "})
+    BOOST_TEST(result.output.text.find(words + shown) != std::string::npos, result.output.text);
+}
+
+BOOST_AUTO_TEST_CASE(very_many_names_are_counted) {
+  RunnerBench bench({.paths = {.protected_changes = [] {
+                       Types paths;
+                       for (int i = 0; i < 1000; ++i) paths.push_back("d" + std::to_string(i));
+                       return paths;
+                     }}});
+  BOOST_TEST(bench.call("shell", R"({"command":["ls"]})").reason.ends_with(", d49 and 950 more"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
