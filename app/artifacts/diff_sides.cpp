@@ -61,8 +61,15 @@ std::optional<HunkLine> HunkLines::take(std::string_view text) {
   return line;
 }
 
+void SideLines::note() {
+  if (!read_on_ || noted_ - rest_.size() < kReadOnBytes) return;
+  read_on_();
+  noted_ = rest_.size();
+}
+
 std::optional<HunkLine> SideLines::next() {
   while (!rest_.empty()) {
+    note();
     const std::string_view text = take_diff_line(rest_);
     if (!hunks_.inside()) {
       hunks_.begin(text);

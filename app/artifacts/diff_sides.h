@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/workspace/diff/diff_text.h"
+
 namespace sortie {
 
 /// Takes the first line, without its newline.
@@ -46,7 +48,9 @@ class HunkLines {
 /// record of each would take more memory than a diff of short lines itself.
 class SideLines {
  public:
-  SideLines(std::string_view part, Side side) : rest_(part), side_(side) {}
+  /// @param read_on  called every now and then; outlives the object
+  SideLines(std::string_view part, Side side, const ReadOn& read_on)
+      : rest_(part), noted_(part.size()), side_(side), read_on_(read_on) {}
 
   /// The next line; nothing at the end.
   std::optional<HunkLine> next();
@@ -54,15 +58,20 @@ class SideLines {
   std::string text() const;
 
  private:
+  void note();
+
   std::string_view rest_;
+  std::size_t noted_;  ///< how much was left when `read_on_` was called
   Side side_;
+  const ReadOn& read_on_;
   HunkLines hunks_;
 };
 
 /// Finds the lines of offsets in the text of a side. The offsets must not decrease.
 class LinesByOffset {
  public:
-  LinesByOffset(std::string_view part, Side side) : lines_(part, side), side_(side) {}
+  LinesByOffset(std::string_view part, Side side, const ReadOn& read_on)
+      : lines_(part, side, read_on), side_(side) {}
 
   struct Line {
     long number = 0;

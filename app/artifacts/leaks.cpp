@@ -25,14 +25,20 @@ std::string without_letter(const std::string& name) {
 class DiffReader {
  public:
   DiffReader(const Redactor& redactor,
-             const std::function<std::optional<std::string>(const std::string&)>& binary)
-      : redactor_(redactor), binary_(binary) {}
+             const std::function<std::optional<std::string>(const std::string&)>& binary,
+             const ReadOn& read_on)
+      : redactor_(redactor), binary_(binary), read_on_(read_on) {}
 
   std::vector<Leak> read(std::string_view diff) {
     std::string_view rest = diff;
     std::size_t part = 0;
+    std::size_t noted = 0;
     while (!rest.empty()) {  // one by one: a diff has many lines
       const std::size_t begin = diff.size() - rest.size();
+      if (begin - noted >= kReadOnBytes) {
+        if (read_on_) read_on_();
+        noted = begin;
+      }
       const std::string_view text = take_diff_line(rest);
       if (!hunks_.inside() && text.starts_with("diff --git ")) {
         end_file(diff.substr(part, begin - part));
@@ -110,11 +116,11 @@ class DiffReader {
     std::vector<SecretPart> values;
     std::vector<SecretPart> shapes;
     {
-      const std::string now = SideLines(part, Side::after).text();
+      const std::string now = SideLines(part, Side::after, read_on_).text();
       values = redactor_.find_all(now);
       shapes = redactor_.find_all(now, Audience::tools);
     }
-    LinesByOffset lines(part, Side::after);
+    LinesByOffset lines(part, Side::after, read_on_);
     for (const auto& value : values)
       add({Leak::Kind::value, value.name, place(lines.at(value.begin).number)});
     judge_before(part);
@@ -123,17 +129,17 @@ class DiffReader {
         return one.begin < shape.end && shape.begin < one.end;
       });
     };
-    lines = LinesByOffset(part, Side::after);
+    LinesByOffset again(part, Side::after, read_on_);
     for (const auto& shape : shapes) {
-      const auto line = lines.at(shape.begin);
+      const auto line = again.at(shape.begin);
       if (line.changed && !is_value(shape))
         add({Leak::Kind::shape, shape.name, place(line.number)});
     }
   }
 
   void judge_before(std::string_view part) {
-    LinesByOffset lines(part, Side::before);
-    for (const auto& value : redactor_.find_all(SideLines(part, Side::before).text())) {
+    LinesByOffset lines(part, Side::before, read_on_);
+    for (const auto& value : redactor_.find_all(SideLines(part, Side::before, read_on_).text())) {
       const auto line = lines.at(value.begin);
       if (line.changed) add({Leak::Kind::value, value.name, place(line.number) + " (removed)"});
     }
@@ -152,6 +158,7 @@ class DiffReader {
 
   const Redactor& redactor_;
   const std::function<std::optional<std::string>(const std::string&)>& binary_;
+  const ReadOn& read_on_;
   std::string head_;
   std::string path_;
   HunkLines hunks_;
@@ -175,8 +182,9 @@ std::string Leak::text() const {
 
 std::vector<Leak> find_leaks(
     const Redactor& redactor, std::string_view diff,
-    const std::function<std::optional<std::string>(const std::string& path)>& binary) {
-  return DiffReader(redactor, binary).read(diff);
+    const std::function<std::optional<std::string>(const std::string& path)>& binary,
+    const ReadOn& read_on) {
+  return DiffReader(redactor, binary, read_on).read(diff);
 }
 
 std::string describe_leaks(const std::vector<Leak>& leaks, Leak::Kind kind) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/secrets/redact.h"
+#include "core/workspace/diff/diff_text.h"
 
 namespace sortie {
 
@@ -29,10 +30,12 @@ struct Leak {
 
 /// Searches a diff file by file: header, old lines and new lines, each without the diff's own first
 /// column, so that secrets over several lines are found. In the order found, each name once per line.
-/// @param binary  gives the new content of a file with a binary patch; may be empty
+/// @param binary   gives the new content of a file with a binary patch; may be empty
+/// @param read_on  called every now and then
 std::vector<Leak> find_leaks(
     const Redactor& redactor, std::string_view diff,
-    const std::function<std::optional<std::string>(const std::string& path)>& binary = {});
+    const std::function<std::optional<std::string>(const std::string& path)>& binary = {},
+    const ReadOn& read_on = {});
 
 /// Describes the leaks of one kind: "the value of API_KEY at a.c:1, and 3 more"; "" for none.
 std::string describe_leaks(const std::vector<Leak>& leaks, Leak::Kind kind);

@@ -81,7 +81,8 @@ std::string mailbox(const Mail& mail) {
                              ? std::string_view()
                              : trimmed(std::string_view(mail.message).substr(end)));
   const std::string body = (rest.empty() ? "" : rest + "\n") + "---\n" + statistics(mail.patch) +
-                           "\n" + mail.patch.text + "-- \nsortie " SORTIE_VERSION "\n";
+                           "\n" + std::string(mail.patch.text.view()) +
+                           "-- \nsortie " SORTIE_VERSION "\n";
   const bool plain = travels_plainly(body);
   const std::string commit = mail.commit.empty() ? std::string(40, '0') : mail.commit;
   return "From " + commit + " Mon Sep 17 00:00:00 2001\nFrom: " + address(mail.from) +

@@ -244,7 +244,8 @@ void Acceptance::check_leaks(const std::string& final_message) {
   const auto content = [&](const std::string& path) -> std::optional<std::string> {
     return parts_.view.read(path_in_workspace(path, parts_.inputs.workspace, parts_.git));
   };
-  const auto leaks = find_leaks(parts_.redactor, parts_.tree.diff()->text, content);
+  const DiffText& text = parts_.tree.diff()->text;
+  const auto leaks = find_leaks(parts_.redactor, text, content, [&] { text.give_back(); });
   leaks_in_binary_ =
       std::any_of(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.in_binary; });
   std::vector<std::string> found;

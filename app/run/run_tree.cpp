@@ -143,6 +143,7 @@ void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   DiffOptions options = diff_options(parts_.inputs, patched());
   options.check_cancel = check_cancel;
   options.renames = options.renames && renames;
+  options.scratch = parts_.out;
   options.effect = parts_.inputs.task.verify.in == VerifyIn::fresh &&
                    !parts_.inputs.task.verify.commands.empty();
   try {
@@ -158,6 +159,7 @@ void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   result.head_commit = diff_->head_commit;
   result.changed_files = static_cast<int>(diff_->files.size());
   const LineCounts lines = count_lines(diff_->text);
+  diff_->text.give_back();
   result.added_lines = lines.added;
   result.removed_lines = lines.removed;
   result.left_out = diff_->left_out;

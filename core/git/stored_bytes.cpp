@@ -25,21 +25,28 @@ bool has_ident(git_repository& repository, const std::string& path) {
   return git_attr_value(look_up(repository, path, "ident")) == GIT_ATTR_VALUE_TRUE;
 }
 
+std::string filter_step(const std::string& path) { return "line ends: " + path_text(path); }
+
 /// libgit2's filters for line ends and `ident`; the latter knows a file's first keyword only.
-std::string filtered(git_repository& repository, const std::string& path,
-                     const std::string& content, git_filter_mode_t direction) {
-  const std::string step = "line ends: " + path_text(path);
+GitFilters filters_for(git_repository& repository, const std::string& path,
+                       git_filter_mode_t direction) {
   GitFilters filters;
   check_git(git_filter_list_load(GitOut(filters), &repository, nullptr, path.c_str(), direction,
                                  GIT_FILTER_ALLOW_UNSAFE),
-            step);
+            filter_step(path));
+  return filters;
+}
+
+std::string filtered(git_repository& repository, const std::string& path, std::string content,
+                     git_filter_mode_t direction) {
+  const GitFilters filters = filters_for(repository, path, direction);
   if (!filters) return content;
   git_buf made = GIT_BUF_INIT;
   const int result =
       git_filter_list_apply_to_buffer(&made, filters.get(), content.data(), content.size());
   std::string text = result < 0 ? "" : std::string(made.ptr, made.size);
   git_buf_dispose(&made);
-  check_git(result, step);
+  check_git(result, filter_step(path));
   return text;
 }
 
@@ -87,6 +94,11 @@ bool converts_text(git_repository& repository, const std::string& path) {
   return has_ident(repository, path) || !encoding_of(repository, path).empty();
 }
 
+bool may_convert(git_repository& repository, const std::string& path) {
+  return converts_text(repository, path) ||
+         filters_for(repository, path, GIT_FILTER_TO_ODB) != nullptr;
+}
+
 bool same_but_ids(const std::string& one, const std::string& other) {
   return one == other || with_keywords(one, "") == with_keywords(other, "");
 }
@@ -98,14 +110,14 @@ std::string stored_bytes(git_repository& repository, const std::string& path,
       !encoding.empty() && !content.empty())
     if (auto decoded = decoded_file(encoding, content)) text = std::move(*decoded);
   if (has_ident(repository, path)) text = with_keywords(text, "");
-  return filtered(repository, path, text, GIT_FILTER_TO_ODB);
+  return filtered(repository, path, std::move(text), GIT_FILTER_TO_ODB);
 }
 
 std::string tree_bytes(git_repository& repository, const std::string& path,
                        const std::string& stored) {
   std::string text = stored;
   if (has_ident(repository, path)) text = with_keywords(text, id_text(blob_id(stored)));
-  text = filtered(repository, path, text, GIT_FILTER_TO_WORKTREE);
+  text = filtered(repository, path, std::move(text), GIT_FILTER_TO_WORKTREE);
   if (const std::string encoding = encoding_of(repository, path);
       !encoding.empty() && !text.empty())
     if (auto encoded = encoded_file(encoding, text)) text = std::move(*encoded);

@@ -23,6 +23,8 @@ std::string stored_bytes(git_repository& repository, const std::string& path,
 /// The bytes that git writes to the working tree.
 std::string tree_bytes(git_repository& repository, const std::string& path,
                        const std::string& stored);
+/// Whether git may store other bytes for a file than it has.
+bool may_convert(git_repository& repository, const std::string& path);
 /// Whether more than line ends may be converted: then `git apply` takes no bytes of the working tree
 /// in a diff.
 bool converts_text(git_repository& repository, const std::string& path);

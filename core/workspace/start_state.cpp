@@ -171,6 +171,12 @@ std::string StartState::to_git(const std::string& path, const std::string& conte
   return stored_bytes(*repository_, in_repository(path), content);
 }
 
+bool StartState::may_convert(const std::string& path) const {
+  if (!has_repository_) return false;
+  prepare_attributes(path);
+  return sortie::may_convert(*repository_, in_repository(path));
+}
+
 std::string StartState::to_tree(const std::string& path, const std::string& content) const {
   if (!has_repository_) return content;
   prepare_attributes(path);
@@ -212,8 +218,8 @@ bool StartState::head_lacks_object(const std::string& path) const {
   return git_odb_exists(objects.get(), &listed->id) == 0;
 }
 
-bool StartState::same(const std::optional<Listed>& listed, const std::optional<TreeEntry>& entry) {
-  if (!listed || !entry) return listed.has_value() == entry.has_value();
+bool StartState::same(const std::optional<Listed>& listed, const TreeEntry* entry) {
+  if (!listed || !entry) return listed.has_value() == (entry != nullptr);
   const git_oid id = blob_id(entry->content);
   return listed->mode == entry->mode && git_oid_equal(&id, &listed->id) != 0;
 }
@@ -255,7 +261,7 @@ std::size_t StartState::index_files_below(const std::string& path) const {
 }
 
 bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) const {
-  if (!has_index() || !index_has(path, now)) return false;
+  if (!has_index() || !index_has(path, &now)) return false;
   const git_index_entry* entry = git_index_get_bypath(index(), in_repository(path).c_str(), 0);
   struct stat status {};
   const auto birth = birth_of(AT_FDCWD, root_ / path);
@@ -264,11 +270,11 @@ bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) co
          entry->ino == static_cast<std::uint32_t>(status.st_ino);
 }
 
-bool StartState::head_has(const std::string& path, const std::optional<TreeEntry>& entry) const {
+bool StartState::head_has(const std::string& path, const TreeEntry* entry) const {
   return same(in_head(in_repository(path)), entry);
 }
 
-bool StartState::index_has(const std::string& path, const std::optional<TreeEntry>& entry) const {
+bool StartState::index_has(const std::string& path, const TreeEntry* entry) const {
   return same(in_index(in_repository(path)), entry);
 }
 

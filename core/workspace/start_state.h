@@ -40,6 +40,8 @@ class StartState {
   /// The bytes that git stores for the content of a regular file, by the rules of the start for line
   /// ends, `ident` and encodings. No filter that runs a program is applied.
   std::string to_git(const std::string& path, const std::string& content) const;
+  /// Whether these bytes may be others.
+  bool may_convert(const std::string& path) const;
   /// The bytes that git writes to the working tree for stored ones.
   std::string to_tree(const std::string& path, const std::string& content) const;
   /// Whether more than the line ends of a file may be converted.
@@ -63,8 +65,11 @@ class StartState {
   /// touched or linked since, and the same content. Then this was its content at the start (unless
   /// it was edited before the start and edited back in place since).
   bool is_as_indexed(const std::string& path, const TreeEntry& now) const;
-  bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
-  bool index_has(const std::string& path, const std::optional<TreeEntry>& entry) const;
+  bool head_has(const std::string& path, const TreeEntry* entry) const;
+  bool index_has(const std::string& path, const TreeEntry* entry) const;
+  bool head_has(const std::string& path, const std::optional<TreeEntry>& entry) const {
+    return head_has(path, entry ? &*entry : nullptr);
+  }
   bool has_index() const { return index() != nullptr; }
   /// Why the repository's index can't be read, or "": then HEAD replaces it.
   const std::string& index_problem() const {
@@ -87,7 +92,7 @@ class StartState {
   std::string in_repository(const std::string& path) const { return prefix_ + path; }
   std::optional<Listed> in_head(const std::string& repository_path) const;
   std::optional<Listed> in_index(const std::string& repository_path) const;
-  static bool same(const std::optional<Listed>& listed, const std::optional<TreeEntry>& entry);
+  static bool same(const std::optional<Listed>& listed, const TreeEntry* entry);
 
   const StartRecord record_;
   const std::filesystem::path root_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/git/git_repository.h"
 
@@ -123,8 +124,8 @@ std::vector<Anchor> longest_in_order(std::vector<Anchor> anchors) {
 
 Anchors find_anchors(const Gap& gap, std::size_t lines) {
   const std::size_t one_in = lines / 2 / kUsualSample + 1;
-  const auto old_sample = sample_of(gap.before, one_in);
-  const auto new_sample = sample_of(gap.after, one_in);
+  auto old_sample = sample_of(gap.before, one_in);
+  auto new_sample = sample_of(gap.after, one_in);
   if (!old_sample || !new_sample) return {};
   Anchors found;
   std::vector<Anchor> anchors;
@@ -139,6 +140,8 @@ Anchors find_anchors(const Gap& gap, std::size_t lines) {
     if (one.hash <= other.hash) i = end;
     if (other.hash <= one.hash) j = other_end;
   }
+  old_sample.reset();
+  new_sample.reset();
   found.in_order = longest_in_order(std::move(anchors));
   return found;
 }
@@ -162,11 +165,10 @@ class ChangeFinder {
       if (anchors.has_common && lines <= 5 * most_lines_) return compare(gap);
     }
     const auto number = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
-    changes_.push_back(
-        {number(gap.old_line), number(removed), number(gap.new_line), number(added)});
+    changes_.add({number(gap.old_line), number(removed), number(gap.new_line), number(added)});
   }
 
-  std::vector<ChangedLines> take() { return std::move(changes_); }
+  PackedChanges take() { return std::move(changes_); }
 
  private:
   static constexpr int kDeepest = 8;
@@ -197,7 +199,7 @@ class ChangeFinder {
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.flags = GIT_DIFF_FORCE_TEXT;
     options.context_lines = 0;
-    std::pair<const Gap&, std::vector<ChangedLines>&> target{gap, changes_};
+    std::pair<const Gap&, PackedChanges&> target{gap, changes_};
     const auto take_hunk = [](const git_diff_delta*, const git_diff_hunk* hunk, void* payload) {
       const auto& [from, changes] = *static_cast<decltype(target)*>(payload);
       // No lines are named by the one before them.
@@ -205,10 +207,10 @@ class ChangeFinder {
         return static_cast<std::uint32_t>(line + static_cast<std::size_t>(start) -
                                           (count == 0 ? 0 : 1));
       };
-      changes.push_back({first(from.old_line, hunk->old_start, hunk->old_lines),
-                         static_cast<std::uint32_t>(hunk->old_lines),
-                         first(from.new_line, hunk->new_start, hunk->new_lines),
-                         static_cast<std::uint32_t>(hunk->new_lines)});
+      changes.add({first(from.old_line, hunk->old_start, hunk->old_lines),
+                   static_cast<std::uint32_t>(hunk->old_lines),
+                   first(from.new_line, hunk->new_start, hunk->new_lines),
+                   static_cast<std::uint32_t>(hunk->new_lines)});
       return 0;
     };
     check_git(git_diff_buffers(gap.before.data(), gap.before.size(), nullptr, gap.after.data(),
@@ -218,10 +220,49 @@ class ChangeFinder {
   }
 
   std::size_t most_lines_;
-  std::vector<ChangedLines> changes_;
+  PackedChanges changes_;
 };
 
+std::uint32_t old_end(const ChangedLines& change) { return change.old_line + change.old_count; }
+
+std::uint32_t new_end(const ChangedLines& change) { return change.new_line + change.new_count; }
+
 }  // namespace
+
+void PackedChanges::add(const ChangedLines& change) {
+  put(change.old_line - old_end(last_));
+  put(change.old_count);
+  put(change.new_count);
+  last_ = change;
+}
+
+/// Seven bits a byte, the lowest first; the eighth says that more follow.
+void PackedChanges::put(std::uint32_t number) {
+  for (; number >= 0x80; number >>= 7) bytes_ += static_cast<char>(number | 0x80);
+  bytes_ += static_cast<char>(number);
+}
+
+std::optional<ChangedLines> PackedChanges::Reader::next() {
+  if (bytes_.empty()) return std::nullopt;
+  const std::uint32_t between = take_number();
+  ChangedLines change;
+  change.old_line = old_end(last_) + between;
+  change.old_count = take_number();
+  change.new_line = new_end(last_) + between;
+  change.new_count = take_number();
+  return last_ = change;
+}
+
+std::uint32_t PackedChanges::Reader::take_number() {
+  std::uint32_t number = 0;
+  for (unsigned shift = 0; !bytes_.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes_.front());
+    bytes_.remove_prefix(1);
+    number |= (byte & 0x7fu) << shift;
+    if (byte < 0x80) break;
+  }
+  return number;
+}
 
 std::size_t count_text_lines(std::string_view text) {
   const auto ends = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -235,8 +276,8 @@ std::string_view take_text_line(std::string_view& text) {
   return line;
 }
 
-std::vector<ChangedLines> changed_lines(std::string_view before, std::string_view after,
-                                        std::size_t most_lines) {
+PackedChanges changed_lines(std::string_view before, std::string_view after,
+                            std::size_t most_lines) {
   ChangeFinder finder(most_lines);
   finder.look_at({before, 0, after, 0});
   return finder.take();

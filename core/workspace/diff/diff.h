@@ -10,6 +10,7 @@
 
 #include "core/base/isolation.h"
 #include "core/files/files.h"
+#include "core/workspace/diff/diff_text.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
 
@@ -36,6 +37,8 @@ struct DiffOptions {
   /// compared to find renames.
   bool draft = false;
   bool effect = false;  ///< keeps what the diff does, not only its text
+  /// A folder for a file without a name, in which a long text is kept; "": it stays in memory.
+  std::filesystem::path scratch{};
   CancelCheck check_cancel{};
 };
 
@@ -130,7 +133,7 @@ struct Diff {
   /// git's extended unified format; "" if nothing changed. If the workspace is a folder of a
   /// repository, the paths begin at the repository's toplevel: git apply (is_toplevel_relative in
   /// its source) expects that in every folder, and silently skips others.
-  std::string text;
+  DiffText text;
   std::vector<DiffFile> files;  ///< sorted by path
   std::vector<std::string> ignored_changes;
   /// Files of patches among these, which only ignore rules of the run hide.

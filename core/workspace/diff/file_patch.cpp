@@ -34,10 +34,21 @@ auto of_patch(const FilePatch& patch, Step step) {
   }
 }
 
+/// Where the line before the next patch ends.
+std::size_t find_next(std::string_view diff, const ReadOn& read_on) {
+  constexpr std::string_view kNext = "\ndiff --git ";
+  for (std::size_t at = 0; at < diff.size(); at += kReadOnBytes) {
+    const auto found = diff.substr(at, kReadOnBytes + kNext.size() - 1).find(kNext);
+    if (found != diff.npos) return at + found;
+    if (read_on) read_on();
+  }
+  return diff.npos;
+}
+
 }  // namespace
 
-FilePatch take_patch(std::string_view& diff) {
-  const auto next = diff.find("\ndiff --git ");
+FilePatch take_patch(std::string_view& diff, const ReadOn& read_on) {
+  const auto next = find_next(diff, read_on);
   FilePatch patch;
   patch.body = diff.substr(0, next == diff.npos ? diff.size() : next + 1);
   const std::string_view title = patch.body.substr(0, patch.body.find('\n'));
@@ -61,10 +72,11 @@ std::string patched_content(const FilePatch& patch, const std::string& before) {
   });
 }
 
-bool patch_gives(const FilePatch& patch, const std::string& before, const std::string& after) {
+bool patch_gives(const FilePatch& patch, const std::string& before, const std::string& after,
+                 const ReadOn& read_on) {
   return of_patch(patch, [&] {
     const bool gives = !patch.body.empty() && patch.header.text
-                           ? hunks_give(before, patch.body, after)
+                           ? hunks_give(before, patch.body, after, read_on)
                            : apply_body(patch, before) == after;
     if (gives) check_id(patch, after);
     return gives;

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/workspace/diff/diff_text.h"
 #include "core/workspace/diff/patch_header.h"
 
 namespace sortie {
@@ -23,8 +24,9 @@ struct FilePatch {
 /// Removes the first patch from a diff as make_patch() writes it: names with "a/" and "b/", full ids,
 /// the modes of files and links. It ends before the next "diff --git ". No other line begins so:
 /// content lines begin with one of " +-\", and lines of binary patches contain no space.
-/// @throws Error  ExitCode::integrity: it has another form
-FilePatch take_patch(std::string_view& diff);
+/// @param read_on  called every now and then
+/// @throws Error   ExitCode::integrity: it has another form
+FilePatch take_patch(std::string_view& diff, const ReadOn& read_on = {});
 
 /// What a patch makes of the content of its file.
 /// @param before  "" for a file that it adds
@@ -33,7 +35,9 @@ FilePatch take_patch(std::string_view& diff);
 std::string patched_content(const FilePatch& patch, const std::string& before);
 
 /// Whether that is this content. A text is compared line by line, not made: it may be very large.
-/// @throws Error  ExitCode::integrity: it does not apply, or names another content
-bool patch_gives(const FilePatch& patch, const std::string& before, const std::string& after);
+/// @param read_on  called every now and then
+/// @throws Error   ExitCode::integrity: it does not apply, or names another content
+bool patch_gives(const FilePatch& patch, const std::string& before, const std::string& after,
+                 const ReadOn& read_on = {});
 
 }  // namespace sortie

@@ -25,7 +25,8 @@ bool is_file(const std::optional<TreeEntry>& entry) {
 
 /// What git stores for the file at the start, if that is HEAD's and the file has other bytes.
 std::optional<TreeEntry> converted_head(const Change& change, const StartState& start) {
-  if (change.no_start || !is_file(change.before)) return std::nullopt;
+  if (change.no_start || !is_file(change.before) || start.head_has(change.path, change.before))
+    return std::nullopt;
   TreeEntry stored{change.before->mode, start.to_git(change.path, change.before->content)};
   if (stored.content == change.before->content || !start.head_has(change.path, stored))
     return std::nullopt;
@@ -137,6 +138,8 @@ void convert(Change& change, Sides& sides, const StartState& start,
   const bool was_converted = stored.has_value();
   if (stored) change.before = std::move(stored);
   if (change.no_start || !is_file(change.after)) return;
+  // So a large file is not copied to be compared with itself.
+  if (!was_converted && !start.may_convert(change.path)) return;
   std::string& content = change.after->content;
   std::string made = start.to_git(change.path, content);
   if (made == content && !was_converted) return;
@@ -151,9 +154,9 @@ void convert(Change& change, Sides& sides, const StartState& start,
 
 std::vector<std::string> judge_applies_to(const std::vector<Change>& changes, const Sides& sides,
                                           const StartState& start) {
-  const auto side = [&](const std::string& path) -> std::optional<TreeEntry> {
+  const auto side = [&](const std::string& path) {
     const auto found = sides.before.find(start.prefix() + path);
-    return found == sides.before.end() ? std::nullopt : std::optional(found->second);
+    return found == sides.before.end() ? nullptr : &found->second;
   };
   const auto all = [&](const auto& holds) {
     return std::all_of(changes.begin(), changes.end(), holds);
@@ -236,12 +239,14 @@ PatchText draft_patch(const TouchedFiles& before, const TouchedFiles& after,
 /// Renames are optional: if the diff fails its check with them, it is made without.
 PatchText proved_patch(const TouchedFiles& before, const TouchedFiles& after,
                        const DiffOptions& options) {
+  constexpr std::size_t kMostPairs = 1'000'000;  // as git: diff.renameLimit 1000 on each side
   std::string flaw;
   for (const bool renames : {true, false}) {
     if (renames && !options.renames) continue;
-    PatchText patch =
-        make_patch(before, after, options.context_lines, renames, options.check_cancel);
-    flaw = check_patch(patch.text, before, after, options.check_cancel);
+    PatchText patch = make_patch(before, after, options.context_lines, renames,
+                                 options.check_cancel, kMostPairs, options.scratch);
+    flaw = check_patch(patch.text, before, after, options.check_cancel,
+                       [&] { patch.text.give_back(); });
     if (flaw.empty()) return patch;
   }
   throw Error("the diff fails its own check: " + flaw, ExitCode::internal);
@@ -288,7 +293,7 @@ void add_sides(std::vector<DiffFile>& files, const Sides& sides, const StartStat
     if (before == sides.before.end()) continue;
     const TreeEntry& entry = before->second;
     file.before = side_of(entry);
-    file.in_head = start.head_has(old_path.substr(start.prefix().size()), entry);
+    file.in_head = start.head_has(old_path.substr(start.prefix().size()), &entry);
     if (file.in_head || kept + entry.content.size() > kMostBaseContent) continue;
     kept += entry.content.size();
     file.base_content = entry.content;

@@ -28,7 +28,8 @@ std::string difference_of(const std::string& path, const TreeEntry& file,
 
 /// Applies one patch to the file that it changes. Nothing of the content is kept.
 /// @throws Error  it does not apply, or makes something else than `after` has
-Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const TouchedFiles& after) {
+Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const TouchedFiles& after,
+                 const ReadOn& read_on) {
   const PatchHeader& header = patch.header;
   static const TreeEntry kNone;
   const TreeEntry* old = &kNone;
@@ -46,7 +47,7 @@ Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const Touch
   }
   if (patch.deletes()) {
     static const std::string kNothing;
-    if (!patch_gives(patch, old->content, kNothing))
+    if (!patch_gives(patch, old->content, kNothing, read_on))
       throw Error(path_text(header.old_path) + ": deletes a part of it");
     return effect;
   }
@@ -55,7 +56,7 @@ Effect apply_one(const FilePatch& patch, const TouchedFiles& before, const Touch
   if (wanted == after.end()) throw Error(name + ": the diff leaves it behind");
   if (wanted->second.mode != (patch.moves_only() ? old->mode : header.new_mode))
     throw Error(name + ": another mode");
-  if (!patch_gives(patch, old->content, wanted->second.content))
+  if (!patch_gives(patch, old->content, wanted->second.content, read_on))
     throw Error(name + ": other bytes");
   effect.makes = header.new_path;
   return effect;
@@ -81,14 +82,15 @@ std::string first_difference(const TouchedFiles& before, const TouchedFiles& wan
 
 }  // namespace
 
-std::string check_patch(const std::string& text, const TouchedFiles& before,
-                        const TouchedFiles& after, const CancelCheck& check_cancel) {
+std::string check_patch(std::string_view text, const TouchedFiles& before,
+                        const TouchedFiles& after, const CancelCheck& check_cancel,
+                        const ReadOn& read_on) {
   std::set<std::string> removed;
   std::set<std::string> made;
   for (std::string_view rest = text; !rest.empty();) {
     if (check_cancel) check_cancel();
     try {
-      const Effect effect = apply_one(take_patch(rest), before, after);
+      const Effect effect = apply_one(take_patch(rest, read_on), before, after, read_on);
       if (effect.removes && !removed.insert(*effect.removes).second)
         return path_text(*effect.removes) + ": removed twice";
       if (effect.makes && !made.insert(*effect.makes).second)

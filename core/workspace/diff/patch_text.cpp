@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/files/file_name.h"
 #include "core/git/git_repository.h"
@@ -239,40 +240,42 @@ std::string binary_body(const std::string& path, const std::string& old, const s
   return std::string(PatchBytes(patch.get(), path).body());
 }
 
-/// The patch of a file that is added, deleted, or of one kind on both sides. No content is copied.
-Piece make_piece(const std::string& path, const TreeEntry* old, const TreeEntry* now,
-                 int context_lines) {
+/// Writes the patch of a file that is added, deleted, or of one kind on both sides. No content is
+/// copied.
+DiffFile write_patch(const std::string& path, const TreeEntry* old, const TreeEntry* now,
+                     int context_lines, DiffTextWriter& text) {
   static const TreeEntry kNone;
-  Piece piece;
-  piece.file.path = path;
-  piece.file.kind = old == nullptr   ? ChangedPath::Kind::added
-                    : now == nullptr ? ChangedPath::Kind::deleted
-                                     : ChangedPath::Kind::modified;
+  DiffFile file;
+  file.path = path;
+  file.kind = old == nullptr   ? ChangedPath::Kind::added
+              : now == nullptr ? ChangedPath::Kind::deleted
+                               : ChangedPath::Kind::modified;
   PatchHeader header = header_of(path, old, now);
   const std::string& before = (old != nullptr ? *old : kNone).content;
   const std::string& after = (now != nullptr ? *now : kNone).content;
   if (before != after && (is_binary_content(before) || is_binary_content(after))) {
-    piece.text = write_header(header) + binary_body(path, before, after);
-    return piece;
+    text.add(write_header(header));
+    text.add(binary_body(path, before, after));
+    return file;
   }
-  TextHunks hunks = make_hunks(before, after, context_lines);
-  piece.file.added_lines = hunks.added;
-  piece.file.deleted_lines = hunks.removed;
-  header.text = !hunks.text.empty();
-  piece.text = std::move(hunks.text);
-  piece.text.insert(0, write_header(header));
-  return piece;
+  header.text = before != after;
+  text.add(write_header(header));
+  const HunkCounts counts = make_hunks(before, after, context_lines, text);
+  file.added_lines = counts.added;
+  file.deleted_lines = counts.removed;
+  return file;
 }
 
 /// Appends the patches of the files of both sides, one file at a time.
 class PatchWriter {
  public:
   PatchWriter(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-              const CancelCheck& check_cancel)
+              const CancelCheck& check_cancel, const std::filesystem::path& scratch)
       : before_(before),
         after_(after),
         context_lines_(context_lines),
-        check_cancel_(check_cancel) {}
+        check_cancel_(check_cancel),
+        text_(scratch) {}
 
   /// Patches of all paths but these.
   void add_each(std::vector<Piece> others, const std::set<std::string>& but) {
@@ -283,21 +286,22 @@ class PatchWriter {
         if (!but.contains(file.first)) paths.insert(file.first);
     auto other = others.begin();
     for (const std::string_view path : paths) {
-      for (; other != others.end() && other->file.path < path; ++other) add(std::move(*other));
+      for (; other != others.end() && other->file.path < path; ++other) add(*other);
       add_one(std::string(path));
     }
-    for (; other != others.end(); ++other) add(std::move(*other));
+    for (; other != others.end(); ++other) add(*other);
   }
 
-  PatchText take() { return std::move(patch_); }
+  PatchText take() { return {text_.take(), std::move(files_)}; }
 
  private:
-  void add(Piece piece) {
-    if (patch_.text.empty())
-      patch_.text = std::move(piece.text);
-    else
-      patch_.text += piece.text;
-    add_file(patch_.files, piece.file);
+  void add(Piece& piece) {
+    text_.add(std::exchange(piece.text, {}));
+    add_file(files_, piece.file);
+  }
+
+  void write(const std::string& path, const TreeEntry* old, const TreeEntry* now) {
+    add_file(files_, write_patch(path, old, now, context_lines_, text_));
   }
 
   void add_one(const std::string& path) {
@@ -310,9 +314,9 @@ class PatchWriter {
     const TreeEntry* const now = entry_of(after_);
     if (old != nullptr && now != nullptr && *old == *now) return;
     const bool other_kind = old != nullptr && now != nullptr && kind_bits(*old) != kind_bits(*now);
-    if (!other_kind) return add(make_piece(path, old, now, context_lines_));
-    add(make_piece(path, old, nullptr, context_lines_));
-    add(make_piece(path, nullptr, now, context_lines_));
+    if (!other_kind) return write(path, old, now);
+    write(path, old, nullptr);
+    write(path, nullptr, now);
   }
 
   static unsigned kind_bits(const TreeEntry& entry) { return entry.mode & 0170000; }
@@ -321,7 +325,8 @@ class PatchWriter {
   const TouchedFiles& after_;
   int context_lines_;
   const CancelCheck& check_cancel_;
-  PatchText patch_;
+  DiffTextWriter text_;
+  std::vector<DiffFile> files_;
 };
 
 /// The pieces of files that may be renames of each other, compared in two trees.
@@ -345,7 +350,8 @@ std::vector<Piece> similar_pieces(const TouchedFiles& before, const TouchedFiles
 }  // namespace
 
 PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int context_lines,
-                     bool renames, const CancelCheck& check_cancel, std::size_t most_pairs) {
+                     bool renames, const CancelCheck& check_cancel, std::size_t most_pairs,
+                     const std::filesystem::path& scratch) {
   std::vector<Piece> pieces;
   std::set<std::string> taken;
   if (renames) {
@@ -355,7 +361,7 @@ PatchText make_patch(const TouchedFiles& before, const TouchedFiles& after, int 
       pieces = similar_pieces(before, after, moved, context_lines, check_cancel, taken);
     for (Piece& piece : moved.take_pieces()) pieces.push_back(std::move(piece));
   }
-  PatchWriter writer(before, after, context_lines, check_cancel);
+  PatchWriter writer(before, after, context_lines, check_cancel, scratch);
   writer.add_each(std::move(pieces), taken);
   return writer.take();
 }

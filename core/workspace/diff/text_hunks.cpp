@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <span>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/git/git_repository.h"
@@ -25,27 +23,34 @@ std::string span_text(std::size_t skipped, std::size_t count) {
 /// Writes the hunks of changes that are known, line by line.
 class HunkWriter {
  public:
-  HunkWriter(std::string_view before, std::string_view after, int context_lines)
+  HunkWriter(std::string_view before, std::string_view after, int context_lines,
+             DiffTextWriter& text)
       : before_(before),
         after_(after),
         old_lines_(count_text_lines(before)),
-        context_(static_cast<std::size_t>(context_lines)) {
-    // Untouched room costs nothing; the header of the patch is put before the hunks.
-    constexpr std::size_t kRoom = 16u << 10;
-    hunks_.text.reserve(before.size() + after.size() + old_lines_ + count_text_lines(after) +
-                        kRoom);
+        context_(static_cast<std::size_t>(context_lines)),
+        text_(text) {
+    text_.expect(before.size() + after.size() + old_lines_ + count_text_lines(after));
   }
 
-  TextHunks write(const std::vector<ChangedLines>& changes) {
-    for (auto first = changes.begin(); first != changes.end();) {
-      auto behind = std::next(first);  // changes with little between them share a hunk
-      while (behind != changes.end() &&
-             behind->old_line - end_of(*std::prev(behind)) <= 2 * context_)
-        ++behind;
-      write_hunk({first, behind});
-      first = behind;
+  HunkCounts write(const PackedChanges& changes) {
+    PackedChanges::Reader reader(changes);
+    PackedChanges::Reader ahead(changes);
+    for (auto next = ahead.next(); next;) {
+      const ChangedLines first = *next;
+      ChangedLines last;
+      std::size_t count = 0;
+      do {  // changes with little between them share a hunk
+        last = *next;
+        ++count;
+        next = ahead.next();
+      } while (next && next->old_line - end_of(last) <= 2 * context_);
+      write_header(first, last);
+      for (; count > 0; --count) write_change(*reader.next());
+      const std::size_t end = std::min(end_of(last) + context_, old_lines_);
+      while (old_at_ < end) add(' ', take_common());
     }
-    return std::move(hunks_);
+    return counts_;
   }
 
  private:
@@ -53,26 +58,23 @@ class HunkWriter {
     return std::size_t{change.old_line} + change.old_count;
   }
 
-  void write_hunk(std::span<const ChangedLines> changes) {
-    const ChangedLines& first = changes.front();
-    const ChangedLines& last = changes.back();
+  void write_header(const ChangedLines& first, const ChangedLines& last) {
     const std::size_t head = std::min<std::size_t>(context_, first.old_line);
     const std::size_t tail = std::min(context_, old_lines_ - end_of(last));
     const std::size_t old_begin = first.old_line - head;
     const std::size_t new_begin = first.new_line - head;
-    hunks_.text += "@@ -" + span_text(old_begin, end_of(last) + tail - old_begin) + " +" +
-                   span_text(new_begin, last.new_line + last.new_count + tail - new_begin) +
-                   " @@\n";
+    text_.add("@@ -" + span_text(old_begin, end_of(last) + tail - old_begin) + " +" +
+              span_text(new_begin, last.new_line + last.new_count + tail - new_begin) + " @@\n");
     while (old_at_ < old_begin) take_common();
-    for (const ChangedLines& change : changes) {
-      while (old_at_ < change.old_line) add(' ', take_common());
-      for (std::uint32_t i = 0; i < change.old_count; ++i) add('-', take_text_line(before_));
-      for (std::uint32_t i = 0; i < change.new_count; ++i) add('+', take_text_line(after_));
-      old_at_ += change.old_count;
-      hunks_.removed += static_cast<int>(change.old_count);
-      hunks_.added += static_cast<int>(change.new_count);
-    }
-    for (std::size_t i = 0; i < tail; ++i) add(' ', take_common());
+  }
+
+  void write_change(const ChangedLines& change) {
+    while (old_at_ < change.old_line) add(' ', take_common());
+    for (std::uint32_t i = 0; i < change.old_count; ++i) add('-', take_text_line(before_));
+    for (std::uint32_t i = 0; i < change.new_count; ++i) add('+', take_text_line(after_));
+    old_at_ += change.old_count;
+    counts_.removed += static_cast<int>(change.old_count);
+    counts_.added += static_cast<int>(change.new_count);
   }
 
   std::string_view take_common() {
@@ -82,9 +84,11 @@ class HunkWriter {
   }
 
   void add(char sign, std::string_view line) {
-    hunks_.text += sign;
-    hunks_.text += line;
-    if (line.back() != '\n') (hunks_.text += '\n') += kNoNewline;
+    text_.add(sign);
+    text_.add(line);
+    if (line.back() == '\n') return;
+    text_.add('\n');
+    text_.add(kNoNewline);
   }
 
   std::string_view before_;  ///< what is left
@@ -92,24 +96,31 @@ class HunkWriter {
   std::size_t old_lines_;
   std::size_t context_;
   std::size_t old_at_ = 0;
-  TextHunks hunks_;
+  DiffTextWriter& text_;
+  HunkCounts counts_;
+};
+
+/// Takes what libgit2 writes.
+struct LibgitHunks {
+  DiffTextWriter& text;
+  HunkCounts counts{};
 };
 
 int take_header(const git_diff_delta*, const git_diff_hunk* hunk, void* target) {
-  static_cast<TextHunks*>(target)->text.append(hunk->header, hunk->header_len);
+  static_cast<LibgitHunks*>(target)->text.add({hunk->header, hunk->header_len});
   return 0;
 }
 
 int take_one_line(const git_diff_delta*, const git_diff_hunk*, const git_diff_line* line,
                   void* target) {
-  auto& hunks = *static_cast<TextHunks*>(target);
+  auto& hunks = *static_cast<LibgitHunks*>(target);
   const char sign = line->origin;
   if (sign == GIT_DIFF_LINE_CONTEXT || sign == GIT_DIFF_LINE_ADDITION ||
       sign == GIT_DIFF_LINE_DELETION)
-    hunks.text += sign;
-  hunks.added += sign == GIT_DIFF_LINE_ADDITION ? 1 : 0;
-  hunks.removed += sign == GIT_DIFF_LINE_DELETION ? 1 : 0;
-  hunks.text.append(line->content, line->content_len);
+    hunks.text.add(sign);
+  hunks.counts.added += sign == GIT_DIFF_LINE_ADDITION ? 1 : 0;
+  hunks.counts.removed += sign == GIT_DIFF_LINE_DELETION ? 1 : 0;
+  hunks.text.add({line->content, line->content_len});
   return 0;
 }
 
@@ -149,7 +160,9 @@ std::string_view take_content(std::string_view& hunks) {
 
 /// @param take  gets the parts of what the hunks make, in order
 template <typename Take>
-void follow_hunks(std::string_view before, std::string_view hunks, const Take& take) {
+void follow_hunks(std::string_view before, std::string_view hunks, const Take& take,
+                  const ReadOn& read_on = {}) {
+  std::size_t noted = hunks.size();
   std::size_t line = 1;  // that `before` begins with
   while (!hunks.empty()) {
     std::string_view header = take_text_line(hunks);
@@ -172,6 +185,10 @@ void follow_hunks(std::string_view before, std::string_view hunks, const Take& t
       line += takes ? 1 : 0;
       now.count -= makes ? 1 : 0;
       if (makes) take(content);
+      if (read_on && noted - hunks.size() >= kReadOnBytes) {
+        read_on();
+        noted = hunks.size();
+      }
     }
   }
   take(before);
@@ -184,22 +201,23 @@ bool is_binary_content(std::string_view content) {
   return content.substr(0, kLookedAt).find('\0') != content.npos;
 }
 
-TextHunks make_hunks(std::string_view before, std::string_view after, int context_lines,
-                     std::size_t most_lines) {
+HunkCounts make_hunks(std::string_view before, std::string_view after, int context_lines,
+                      DiffTextWriter& text, std::size_t most_lines) {
   if (before == after) return {};
   if (before.empty() || after.empty() ||
       count_text_lines(before) + count_text_lines(after) > most_lines)
-    return HunkWriter(before, after, context_lines).write(changed_lines(before, after, most_lines));
+    return HunkWriter(before, after, context_lines, text)
+        .write(changed_lines(before, after, most_lines));
   start_libgit2();
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags = GIT_DIFF_FORCE_TEXT;
   options.context_lines = static_cast<std::uint32_t>(context_lines);
-  TextHunks hunks;
+  LibgitHunks hunks{text};
   check_git(
       git_diff_buffers(before.data(), before.size(), nullptr, after.data(), after.size(), nullptr,
                        &options, nullptr, nullptr, take_header, take_one_line, &hunks),
       "diff");
-  return hunks;
+  return hunks.counts;
 }
 
 std::string apply_hunks(std::string_view before, std::string_view hunks) {
@@ -208,12 +226,14 @@ std::string apply_hunks(std::string_view before, std::string_view hunks) {
   return made;
 }
 
-bool hunks_give(std::string_view before, std::string_view hunks, std::string_view after) {
+bool hunks_give(std::string_view before, std::string_view hunks, std::string_view after,
+                const ReadOn& read_on) {
   bool equal = true;
-  follow_hunks(before, hunks, [&](std::string_view part) {
+  const auto compare = [&](std::string_view part) {
     equal = equal && after.starts_with(part);
     after.remove_prefix(equal ? part.size() : 0);
-  });
+  };
+  follow_hunks(before, hunks, compare, read_on);
   return equal && after.empty();
 }
 

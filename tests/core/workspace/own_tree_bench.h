@@ -33,7 +33,7 @@ struct OwnBench : Bench {
     return DiskFiles(Fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
   }
   std::string diff(const Workspace& workspace) const {
-    return make_diff(workspace, view(), root, {}).text;
+    return std::string(make_diff(workspace, view(), root, {}).text.view());
   }
   void git(const std::vector<std::string>& words) const {
     std::vector<std::string> argv = {"git", "-c", "user.name=a", "-c", "user.email=a@b"};

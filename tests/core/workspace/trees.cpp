@@ -34,7 +34,7 @@ void put(Tree& tree, const std::string& path, const TreeEntry& entry) {
   tree[path] = entry;
 }
 
-void put_file(const fs::path& path, const std::string& content) {
+void put_file(const fs::path& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 

@@ -20,7 +20,7 @@ void become(const std::filesystem::path& folder, const Tree& now, const Tree& wa
 Tree read_tree(const std::filesystem::path& folder);
 
 /// A file without fsync, which tests have no need of.
-void put_file(const std::filesystem::path& path, const std::string& content);
+void put_file(const std::filesystem::path& path, std::string_view content);
 
 /// Trees with odd names, binary and CRLF content, links, modes; and random changes of them.
 class RandomTrees {

@@ -17,10 +17,11 @@ BOOST_AUTO_TEST_SUITE(git_diff_tool)
 BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
   Diff diff;
   diff.base = "start";
-  diff.text =
+  const std::string text =
       "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-diff --git a\n+b\n"
       "diff --git a/src/b.c b/src/b.c\nnew file mode 100644\n--- /dev/null\n+++ b/src/b.c\n"
       "@@ -0,0 +1 @@\n+x\n";
+  diff.text = DiffText(text);
   diff.files = {{.path = "a.txt", .added_lines = 1, .deleted_lines = 1},
                 {.path = "src/b.c", .kind = ChangedPath::Kind::added, .added_lines = 1}};
   const FakeClock clock;
@@ -37,8 +38,7 @@ BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
   BOOST_TEST(asked_for.empty());
   BOOST_TEST(show("{}").head ==
              "2 files changed since the start of the run:\nM a.txt +1 -1\nA src/b.c +1 -0\n");
-  BOOST_TEST(show(R"({"path":"src"})").text ==
-             diff.text.substr(diff.text.find("diff --git a/src")));
+  BOOST_TEST(show(R"({"path":"src"})").text == text.substr(text.find("diff --git a/src")));
   BOOST_TEST(asked_for == "src");
   BOOST_TEST(show(R"({"path":"none"})").text == "No changes in none.\n");
   BOOST_CHECK_THROW(tool.actions(parse_json(R"({"path":"../x"})")), ToolError);
@@ -52,12 +52,14 @@ BOOST_AUTO_TEST_CASE(a_diff_is_shown_whole_or_by_path) {
 
 BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
   Diff diff;
+  std::string text;
   for (int i = 1000; i < 1300; ++i) {
     const std::string name = "n" + std::to_string(i);
-    diff.text +=
+    text +=
         "diff --git a/" + name + " b/" + name + "\n@@ -0,0 +1 @@\n+" + std::string(100, 'x') + "\n";
     diff.files.push_back({.path = name, .kind = ChangedPath::Kind::added, .added_lines = 1});
   }
+  diff.text = DiffText(text);
   const FakeClock clock;
   GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {.max_bytes = 1000});
 
@@ -76,7 +78,7 @@ BOOST_AUTO_TEST_CASE(diffs_that_have_no_room_are_listed_and_told_of) {
 
 BOOST_AUTO_TEST_CASE(names_are_quoted_in_the_list) {
   Diff diff;
-  diff.text = "diff --git \"a/x\\ty\" \"b/x\\ty\"\nnew file mode 100644\n";
+  diff.text = DiffText("diff --git \"a/x\\ty\" \"b/x\\ty\"\nnew file mode 100644\n");
   diff.files.push_back({.path = "x\ty", .kind = ChangedPath::Kind::added, .added_lines = 1});
   const FakeClock clock;
   GitDiff tool([&](const auto&, const auto&) { return diff; }, "/w", clock, {});

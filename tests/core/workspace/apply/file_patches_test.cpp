@@ -23,8 +23,8 @@ BOOST_AUTO_TEST_CASE(paths_that_lead_elsewhere_or_into_a_repository_are_refused)
 }
 
 BOOST_AUTO_TEST_CASE(only_what_sortie_writes_is_read_as_a_diff) {
-  const std::string good =
-      make_patch({{"a", {0100644, "1\n"}}}, {{"a", {0100644, "2\n"}}}, 3, true).text;
+  const PatchText patch = make_patch({{"a", {0100644, "1\n"}}}, {{"a", {0100644, "2\n"}}}, 3, true);
+  const std::string good(patch.text.view());
   BOOST_TEST(read_patches(good).size() == 1u);
   BOOST_TEST(read_patches("").empty());
   const std::string id(40, '1');

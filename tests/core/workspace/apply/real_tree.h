@@ -71,7 +71,7 @@ class RealTree {
 };
 
 inline std::string diff_of(const TouchedFiles& before, const TouchedFiles& after) {
-  return make_patch(before, after, 3, true).text;
+  return std::string(make_patch(before, after, 3, true).text.view());
 }
 
 inline std::string lines(int count, const std::string& word = "line") {

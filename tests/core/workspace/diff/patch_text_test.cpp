@@ -14,6 +14,22 @@
 using namespace sortie;
 namespace fs = std::filesystem;
 
+namespace {
+
+struct TextHunks {
+  std::string text;
+  HunkCounts counts;
+};
+
+TextHunks hunks_of(std::string_view before, std::string_view after, int context_lines,
+                   std::size_t most_lines = 100'000) {
+  DiffTextWriter text;
+  const HunkCounts counts = make_hunks(before, after, context_lines, text, most_lines);
+  return {std::string(text.take().view()), counts};
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(patch_text)
 
 BOOST_AUTO_TEST_CASE(git_apply_turns_one_random_tree_into_the_other) {
@@ -75,7 +91,7 @@ BOOST_AUTO_TEST_CASE(hunks_that_are_not_made_by_libgit2_are_applied_by_git) {
   for (const auto& row : rows) {
     for (const int context : {0, 1, 3}) {
       BOOST_TEST_CONTEXT(row.name << ", context " << context) {
-        const TextHunks hunks = make_hunks(row.before, row.after, context, 0);
+        const TextHunks hunks = hunks_of(row.before, row.after, context, 0);
 
         BOOST_TEST(apply_hunks(row.before, hunks.text) == row.after);
         test::TemporaryFolder folder;
@@ -114,10 +130,10 @@ BOOST_AUTO_TEST_CASE(places_far_apart_in_a_very_long_file_are_hunks_as_libgit2_m
     }
   }
 
-  const TextHunks hunks = make_hunks(before, after, 3);
+  const TextHunks hunks = hunks_of(before, after, 3);
 
-  BOOST_TEST(hunks.added > 50);
-  BOOST_TEST((hunks.text == make_hunks(before, after, 3, kAllByLibgit2).text));
+  BOOST_TEST(hunks.counts.added > 50);
+  BOOST_TEST((hunks.text == hunks_of(before, after, 3, kAllByLibgit2).text));
 }
 
 BOOST_AUTO_TEST_CASE(hunks_of_random_lines_give_the_other_text_however_they_are_cut) {
@@ -136,7 +152,7 @@ BOOST_AUTO_TEST_CASE(hunks_of_random_lines_give_the_other_text_however_they_are_
     const std::size_t most_lines = random() % 30;
     const int context = static_cast<int>(random() % 4);
     BOOST_TEST_CONTEXT(before << "---\n" << after << "---\n" << most_lines << " " << context) {
-      const TextHunks hunks = make_hunks(before, after, context, most_lines);
+      const TextHunks hunks = hunks_of(before, after, context, most_lines);
 
       BOOST_TEST(apply_hunks(before, hunks.text) == after);
       BOOST_TEST(hunks_give(before, hunks.text, after));
@@ -260,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_small_change_is_written_as_git_writes_it) {
 BOOST_AUTO_TEST_CASE(a_text_that_says_something_else_is_found) {
   const TouchedFiles before{{"a", {0100644, "one\n"}}, {"b", {0100644, "b\n"}}};
   const TouchedFiles after{{"a", {0100644, "two\n"}}};
-  const std::string text = make_patch(before, after, 3, true).text;
+  const std::string text(make_patch(before, after, 3, true).text.view());
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);

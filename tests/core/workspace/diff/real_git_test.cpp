@@ -45,7 +45,7 @@ std::map<std::string, std::string> state_of(const fs::path& folder) {
 }
 
 /// Applies to an index of its own; no object gets into the repository.
-test::Said apply_to_index(const Bench& bench, const std::string& text, const std::string& from) {
+test::Said apply_to_index(const Bench& bench, std::string_view text, const std::string& from) {
   const fs::path git = bench.root / ".git";
   const fs::path objects = bench.folder / "objects";
   fs::create_directories(objects);
