@@ -201,6 +201,18 @@ std::string name_list(const std::vector<std::string>& paths) {
   return list;
 }
 
+/// Whether a command saves or takes up a stash. `git stash` fails without a word where it can't lock
+/// the index (git, builtin/stash.c: do_push_stash).
+bool names_stash(std::string_view arguments) {
+  constexpr std::string_view kStash = "stash";
+  const auto git = arguments.find("git");
+  const auto stash = git == arguments.npos ? git : arguments.find(kStash, git);
+  if (stash == arguments.npos) return false;
+  std::string_view rest = arguments.substr(stash + kStash.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" ,\""), rest.size()));
+  return !rest.starts_with("list") && !rest.starts_with("show");
+}
+
 }  // namespace
 
 std::string PathWatch::changed_by_command() {
@@ -210,14 +222,14 @@ std::string PathWatch::changed_by_command() {
   return "a command changed protected paths: " + name_list(changed);
 }
 
-PathWatch::Findings PathWatch::after_call(const ToolResult& result) {
+PathWatch::Findings PathWatch::after_call(const ToolResult& result, const std::string& arguments) {
   // A call that only reads created nothing, whatever appeared meanwhile.
   const bool worked = result.exit || result.worked_on_files;
   const bool wrote = worked || !result.changed_files.empty();
   const bool made = find_made() && worked;
   Findings found;
   const std::string led = wrote ? remark_on_redirected() : "";
-  found.remarks = {remark_on_made(), led, remark_on_repository(result)};
+  found.remarks = {remark_on_made(), led, remark_on_repository(result, arguments)};
   if (!led.empty()) found.verdict = "protected_path_led_elsewhere";
   if (made) found.verdict = "protected_path_made";
   if (worked) found.ends_run = changed_by_command();
@@ -241,17 +253,20 @@ std::string PathWatch::remark_on_limit() const {
 
 /// git's words where it can't write to its folder: "Unable to create '/w/.git/index.lock': Read-only
 /// file system", "could not lock config file .git/config: …"; without namespaces "Permission denied".
-std::string PathWatch::remark_on_repository(const ToolResult& result) const {
+std::string PathWatch::remark_on_repository(const ToolResult& result,
+                                            const std::string& arguments) const {
+  static const std::string kRemark =
+      "the repository (.git) is read-only for commands, so git can't stage, commit, stash, "
+      "switch or restore anything. To undo a change of a file, change it back with "
+      "apply_patch ('git show HEAD:PATH' prints the old content); nothing needs to be "
+      "committed: the run's diff is made from the files";
   if (!questions_.repository_is_read_only || !result.collected) return "";
+  if (result.exit && !result.exit->success() && names_stash(arguments)) return kRemark;
   for (const std::string_view line : split_lines(result.collected->shown)) {
     const bool refused = line.find(": Read-only file system") != line.npos;
     const bool locks = (line.find("/.git/") != line.npos && line.find(".lock'") != line.npos) ||
                        line.find("could not lock config file .git/") != line.npos;
-    if (refused && locks)
-      return "the repository (.git) is read-only for commands, so git can't stage, commit, stash, "
-             "switch or restore anything. To undo a change of a file, change it back with "
-             "apply_patch ('git show HEAD:PATH' prints the old content); nothing needs to be "
-             "committed: the run's diff is made from the files";
+    if (refused && locks) return kRemark;
   }
   return "";
 }
@@ -452,7 +467,7 @@ void ToolRunner::run(std::span<const std::unique_ptr<PendingCall>> calls, std::s
 }
 
 CallRecord ToolRunner::finish(Running& one) {
-  PathWatch::Findings found = paths_.after_call(one.result);
+  PathWatch::Findings found = paths_.after_call(one.result, one.call.arguments);
   if (!found.verdict.empty()) one.result.success = false;
   std::vector<std::string> remarks = {remark_on_slips(one.corrected()), remark_on(one.ignored())};
   for (std::string& remark : found.remarks) remarks.push_back(std::move(remark));

@@ -59,14 +59,15 @@ class PathWatch {
     std::vector<std::string> touched;
     std::vector<FileChange> changes;  ///< the touched files, for the record
   };
-  Findings after_call(const ToolResult& result);
+  /// @param arguments  of the call, as JSON text
+  Findings after_call(const ToolResult& result, const std::string& arguments);
 
  private:
   bool find_made();
   std::string remark_on_made();
   std::string remark_on_redirected();
   std::string remark_on_limit() const;
-  std::string remark_on_repository(const ToolResult& result) const;
+  std::string remark_on_repository(const ToolResult& result, const std::string& arguments) const;
 
   PathQuestions questions_;
   std::vector<std::string> made_;     ///< removed, not yet reported to the model

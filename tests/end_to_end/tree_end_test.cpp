@@ -339,6 +339,8 @@ BOOST_AUTO_TEST_CASE(what_a_command_can_not_know_is_told_after_its_output) {
   } rows[] = {
       {"git add", "echo more >> a.txt; git add a.txt", "read-only for commands"},
       {"git checkout", "echo more >> a.txt; git checkout -- a.txt", "read-only for commands"},
+      {"git stash", "echo more >> a.txt; git stash", "read-only for commands"},
+      {"git stash list", "git stash list; false", ""},
       {"git config", "git config user.name x", "read-only for commands"},
       {"words alone", "echo \"Unable to create 'index.lock': Read-only file system\"", ""},
       {"git status", "git status", ""},
