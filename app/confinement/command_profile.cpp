@@ -10,9 +10,9 @@
 
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
+#include "core/files/journal_name.h"
 #include "core/files/path_below.h"
 #include "core/text/pattern.h"
-#include "core/workspace/apply/tree_path.h"
 #include "policies/sandbox/view/workspace_search.h"
 
 namespace sortie {
@@ -40,8 +40,9 @@ std::uint64_t memory_limit(const PolicyLimits& limits) {
 std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
   std::vector<std::string> globs = inputs.policy.protect;
   if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
-  // In the user's own tree a later start would take back what such a folder says (TreeApply).
-  if (inputs.mount.in_place) globs.push_back(std::string("**/") + kApplyFolder);
+  // The next start obeys it, in each folder from its workspace to the repository's root.
+  globs.emplace_back(kApplyFolder);
+  globs.push_back("**/" + std::string(kApplyFolder));
   std::vector<fs::path> files = inputs.protected_files;
   files.insert(files.end(), inputs.policy.files.begin(), inputs.policy.files.end());
   for (const auto& file : files) {

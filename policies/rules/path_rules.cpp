@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/files/file_name.h"
+#include "core/files/journal_name.h"
 
 namespace sortie {
 namespace {
@@ -81,6 +82,9 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
   // contain it.
   protect_.relative.push_back(Pattern::path_glob(".git", LetterCase::ignored));
   protect_.relative.push_back(Pattern::path_glob("**/.git", LetterCase::ignored));
+  const std::string journal = kApplyFolder;
+  protect_.relative.push_back(Pattern::path_glob(journal, LetterCase::ignored));
+  protect_.relative.push_back(Pattern::path_glob("**/" + journal, LetterCase::ignored));
   std::vector<fs::path> files = places_.protected_files;
   files.insert(files.end(), policy.files.begin(), policy.files.end());
   if (!policy.file.empty()) files.push_back(policy.file);

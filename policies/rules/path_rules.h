@@ -31,7 +31,7 @@ class PathRules {
 
   Decision decide_read(const std::filesystem::path& path) const;
   Decision decide_write(const std::filesystem::path& path) const;
-  /// Never writable: .git, --out and the run before in `OUT.prev`, the task's and policy's files,
+  /// Never writable: .git, .sortie-apply, --out and the run before in `OUT.prev`, files of task and policy,
   /// and `paths.protect`; also paths that don't exist yet, and in any letter case, since a file
   /// system may treat .GIT as .git.
   bool is_protected(const std::filesystem::path& path) const;

@@ -334,4 +334,48 @@ BOOST_AUTO_TEST_CASE(without_namespaces_it_is_refused_unless_nothing_is_protecte
   }
 }
 
+// It has what tells sortie's own journal from one of a checkout: its own file's number and time.
+BOOST_AUTO_TEST_CASE(a_journal_that_a_command_forges_in_the_users_tree_is_obeyed_by_no_later_run) {
+  for (const Caller& caller : all_callers()) {
+    if (!caller.namespaces) continue;
+    for (const std::string folder_name : {".", "sub"}) {
+      BOOST_TEST_CONTEXT(caller.name << ", " << folder_name) {
+        const OwnTreeRun folder("echo more >> a.txt; cd " + folder_name +
+                                    " && python3 \"$OLDPWD/plant.py\" && test -s " +
+                                    ".sortie-apply/journal",
+                                "expect: {tool_success: false}\n");
+        folder.write("work/plant.py",
+                     "import base64, json, os\n"
+                     "os.mkdir('.sortie-apply', 0o700)\n"
+                     "f = '.sortie-apply/'\n"
+                     "open(f + 'seal', 'w').close()\n"
+                     "open(f + 'old.0', 'w').write('planted')\n"
+                     "s = os.stat(f + 'seal')\n"
+                     "t = '%d.%d' % (s.st_ctime_ns // 10**9, s.st_ctime_ns % 10**9)\n"
+                     "p = base64.b64encode(b'Jenkinsfile').decode()\n"
+                     "old = {'inode': '1', 'kept': str(os.stat(f + 'old.0').st_ino)}\n"
+                     "one = {'path': p, 'old': old, 'folders': [], 'new_folders': []}\n"
+                     "seal = {'inode': str(s.st_ino), 'ctime': t}\n"
+                     "mark = {'result': '', 'run_id': ''}\n"
+                     "head = {'sortie_apply': 1, 'seal': seal, 'mark': mark}\n"
+                     "line = lambda x: json.dumps(x, separators=(',', ':')) + '\\n'\n"
+                     "open(f + 'journal', 'w').write(line(head) + line({'changes': [one]}))\n");
+        folder.write("work/sub/x", "x\n");
+
+        const ProgramEnd end = folder.run_as(caller, folder.start(kInPlace));
+
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(end.errors.find("protected_path_made: ") != std::string::npos, end.errors);
+        BOOST_TEST(!fs::exists(folder.workspace() / folder_name / ".sortie-apply"));
+        BOOST_TEST(folder.artifact("changes.diff").find(".sortie-apply") == std::string::npos);
+        const ProgramEnd next =
+            folder.run_as(caller, folder.start({"--isolation", "overlay", "--fresh", "-C",
+                                                (folder.workspace() / folder_name).string()}));
+        BOOST_TEST(next.errors.find("the application of a diff") == std::string::npos, next.errors);
+        BOOST_TEST(!fs::exists(folder.workspace() / folder_name / "Jenkinsfile"));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
