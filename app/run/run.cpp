@@ -136,7 +136,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   std::optional<GitPlacesOnce> git_places(std::in_place);
   RunInputs inputs = load_inputs(resolved);
   check_machine();
-  recover_workspace(inputs);
+  recover_workspace(resolved, inputs);
   check_apply(resolved, inputs);
   check_diff_base(inputs);
   check_flag_outputs(resolved, inputs);

@@ -1,6 +1,7 @@
 #include "app/run/run_apply.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <string_view>
@@ -9,15 +10,20 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/journal_name.h"
+#include "core/files/path_below.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/recover_tree.h"
 #include "core/workspace/apply/tree_conversion.h"
 #include "core/workspace/start_state.h"
+#include "core/workspace/undo_own_tree.h"
 
 namespace sortie {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::filesystem::path toplevel_of(const std::filesystem::path& workspace) {
   const GitPlace place = find_git_place(workspace);
@@ -56,10 +62,33 @@ std::string prefix_of(const std::filesystem::path& workspace) {
   return place.git_dir.empty() ? "" : prefix_in(place.toplevel, workspace);
 }
 
+/// A command that worked in the user's own tree may have made a journal: if its run was killed, nobody
+/// has taken it away.
+/// @throws Error  conflict
+void check_journals(const fs::path& state, fs::path folder, const fs::path& top) {
+  struct stat began {};
+  if (!has_own_tree(state) || ::stat((state / "began").c_str(), &began) != 0) return;
+  const auto time_of = [](const struct stat& status) {
+    return std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  };
+  for (;; folder = folder.parent_path()) {
+    struct stat made {};
+    if (::lstat((folder / kApplyFolder).c_str(), &made) == 0 && time_of(made) >= time_of(began))
+      throw Error(path_text(folder / kApplyFolder) +
+                      " was made since a run began to work in this tree, which was killed: it is "
+                      "not believed. Remove it, unless sortie land was killed here since: then run "
+                      "that again first",
+                  ExitCode::conflict);
+    if (folder == top || !path_below(folder, top) || folder == folder.parent_path()) return;
+  }
+}
+
 }  // namespace
 
-void recover_workspace(RunInputs& inputs) {
-  for (std::string& text : recover_trees(inputs.workspace, toplevel_of(inputs.workspace)))
+void recover_workspace(const RunOptions& options, RunInputs& inputs) {
+  const fs::path top = toplevel_of(inputs.workspace);
+  check_journals(fs::path(options.out) / "state", inputs.workspace, top);
+  for (std::string& text : recover_trees(inputs.workspace, top))
     inputs.warnings.push_back(std::move(text));
 }
 

@@ -19,8 +19,9 @@ namespace sortie {
 
 /// Takes back, or completes, what a killed process was applying to the workspace or to a folder
 /// above it in its repository; says so in the warnings.
-/// @throws Error  busy, conflict (recover_tree())
-void recover_workspace(RunInputs& inputs);
+/// @throws Error  busy, conflict (recover_tree()); conflict: it may be the work of a run in this tree
+///                that was killed
+void recover_workspace(const RunOptions& options, RunInputs& inputs);
 
 /// After recover_workspace(): whether --apply can't work, which would be a pity at the end of a run.
 /// @throws InputError  isolation none; a workspace that can't be written, or has something in the

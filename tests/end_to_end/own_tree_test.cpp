@@ -28,6 +28,24 @@ const std::vector<std::string> kInPlace = {"--isolation", "none"};
 constexpr const char* kWork =
     "echo by the run > a.txt; rm b.txt; mkdir new; echo more > new/c.txt; ln -s a.txt link";
 
+/// Makes a journal as sortie does, which brings a file back.
+constexpr const char* kPlant =
+    "import base64, json, os\n"
+    "os.mkdir('.sortie-apply', 0o700)\n"
+    "f = '.sortie-apply/'\n"
+    "open(f + 'seal', 'w').close()\n"
+    "open(f + 'old.0', 'w').write('planted')\n"
+    "s = os.stat(f + 'seal')\n"
+    "t = '%d.%d' % (s.st_ctime_ns // 10**9, s.st_ctime_ns % 10**9)\n"
+    "p = base64.b64encode(b'Jenkinsfile').decode()\n"
+    "old = {'inode': '1', 'kept': str(os.stat(f + 'old.0').st_ino)}\n"
+    "one = {'path': p, 'old': old, 'folders': [], 'new_folders': []}\n"
+    "seal = {'inode': str(s.st_ino), 'ctime': t}\n"
+    "mark = {'result': '', 'run_id': ''}\n"
+    "head = {'sortie_apply': 1, 'seal': seal, 'mark': mark}\n"
+    "line = lambda x: json.dumps(x, separators=(',', ':')) + '\\n'\n"
+    "open(f + 'journal', 'w').write(line(head) + line({'changes': [one]}))\n";
+
 CassetteWriter script(const std::string& text) {
   CassetteWriter cassette;
   cassette.shell({"sh", "-c", text}).next().message("done");
@@ -344,22 +362,7 @@ BOOST_AUTO_TEST_CASE(a_journal_that_a_command_forges_in_the_users_tree_is_obeyed
                                     " && python3 \"$OLDPWD/plant.py\" && test -s " +
                                     ".sortie-apply/journal",
                                 "expect: {tool_success: false}\n");
-        folder.write("work/plant.py",
-                     "import base64, json, os\n"
-                     "os.mkdir('.sortie-apply', 0o700)\n"
-                     "f = '.sortie-apply/'\n"
-                     "open(f + 'seal', 'w').close()\n"
-                     "open(f + 'old.0', 'w').write('planted')\n"
-                     "s = os.stat(f + 'seal')\n"
-                     "t = '%d.%d' % (s.st_ctime_ns // 10**9, s.st_ctime_ns % 10**9)\n"
-                     "p = base64.b64encode(b'Jenkinsfile').decode()\n"
-                     "old = {'inode': '1', 'kept': str(os.stat(f + 'old.0').st_ino)}\n"
-                     "one = {'path': p, 'old': old, 'folders': [], 'new_folders': []}\n"
-                     "seal = {'inode': str(s.st_ino), 'ctime': t}\n"
-                     "mark = {'result': '', 'run_id': ''}\n"
-                     "head = {'sortie_apply': 1, 'seal': seal, 'mark': mark}\n"
-                     "line = lambda x: json.dumps(x, separators=(',', ':')) + '\\n'\n"
-                     "open(f + 'journal', 'w').write(line(head) + line({'changes': [one]}))\n");
+        folder.write("work/plant.py", kPlant);
         folder.write("work/sub/x", "x\n");
 
         const ProgramEnd end = folder.run_as(caller, folder.start(kInPlace));
@@ -376,6 +379,25 @@ BOOST_AUTO_TEST_CASE(a_journal_that_a_command_forges_in_the_users_tree_is_obeyed
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_that_a_killed_run_leaves_in_the_users_tree_is_not_believed) {
+  const Waiting waiting("7");
+  const OwnTreeRun folder("python3 plant.py" + waiting.words());
+  folder.write("work/plant.py", kPlant);
+  Program program(folder.start(kInPlace));
+  BOOST_REQUIRE(wait_until([&] { return !waiting.processes().empty(); }));
+  program.signal(SIGKILL);
+  program.finish();
+  BOOST_REQUIRE(wait_until([&] { return waiting.processes().empty(); }));
+  BOOST_REQUIRE(fs::exists(folder.workspace() / ".sortie-apply/journal"));
+
+  const ProgramEnd next = run_program(folder.plain_start(kInPlace));
+
+  BOOST_TEST(next.status == 13, next.errors);
+  BOOST_TEST(next.errors.find(".sortie-apply was made since a run began") != std::string::npos,
+             next.errors);
+  BOOST_TEST(!fs::exists(folder.workspace() / "Jenkinsfile"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
