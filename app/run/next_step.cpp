@@ -12,6 +12,7 @@
 #include "app/show/failure.h"
 #include "core/base/clock.h"
 #include "core/catalog/known_models.h"
+#include "core/files/file_name.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
@@ -92,6 +93,25 @@ bool lacks_program(const ExitStatus& exit) {
          (exit.ending == Ending::exited && exit.code == kNotFound);
 }
 
+/// A command with the setup that has run before it, in one script.
+std::string with_setup(const VerificationOutcome& failed, const VerificationResult& round) {
+  std::string script;
+  for (const VerificationOutcome& one : round.outcomes)
+    if (one.setup && one.passed) script += one.command + " && ";
+  return script.empty() ? as_words(failed.command)
+                        : one_line(shell_line({"sh", "-c", script + failed.command}), 300);
+}
+
+/// The flags by which git apply leaves out what was verified as at the start.
+std::string without_restored(const RunResult& result) {
+  constexpr std::size_t kMost = 5;
+  std::string flags;
+  if (result.restored.size() <= kMost)
+    for (const std::string& path : result.restored)
+      flags += shell_line({"--exclude=" + path}) + " ";
+  return flags;
+}
+
 /// The command that failed, and how to run it by hand, from the caller's folder.
 std::string after_verification(const EndFacts& facts) {
   const VerificationOutcome* failed = failed_command(facts.result);
@@ -112,10 +132,12 @@ std::string after_verification(const EndFacts& facts) {
   std::string steps =
       elsewhere ? "cd " + shell_line({short_path(facts.inputs.workspace)}) + " && " : "";
   if (facts.result.changed_files > 0 && has_artifact(facts, "partial.diff"))
-    steps += "git apply " + seen_there(fs::path(facts.options.out) / "partial.diff") + " && ";
+    steps += "git apply " + without_restored(facts.result) +
+             seen_there(fs::path(facts.options.out) / "partial.diff") + " && ";
   steps += "sortie sandbox --policy " +
            (facts.inputs.policy.file.empty() ? policy : seen_there(policy)) + " -- " +
-           as_words(failed->command);
+           with_setup(*failed, facts.result.verification ? *facts.result.verification
+                                                         : *facts.result.verification_before);
   return (elsewhere ? "(" + steps + ")" : steps) + " shows it by hand; " + where;
 }
 
@@ -292,6 +314,8 @@ std::string full_reason(const EndFacts& facts) {
   if (facts.kind == kFailedVerification) {
     const VerificationOutcome* failed = failed_command(facts.result);
     if (failed != nullptr && failed->setup) reason += ", in its setup";
+    if (!facts.result.restored.empty())
+      reason += ", with these as at the start (verify.restore): " + some_of(facts.result.restored);
     if (idle) reason += "; no file was changed";
   }
   if (facts.kind != kNoChanges && !idle) return reason;
@@ -302,7 +326,7 @@ std::string full_reason(const EndFacts& facts) {
     reason += " (" + one_line(denial->reason, kWordsBytes) + ")";
   }
   const std::string words = one_line_of_words(trimmed(facts.message), kWordsBytes);
-  return words.empty() ? reason : reason + "; the agent: \"" + words + "\"";
+  return reason + (words.empty() ? "; the agent said nothing" : "; the agent: \"" + words + "\"");
 }
 
 std::optional<bool> retryable_by(const EndFacts& facts) {

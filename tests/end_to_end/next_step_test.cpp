@@ -2,12 +2,15 @@
 #include <signal.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "tests/end_to_end/provider_run.h"
 
 using namespace sortie;
 using namespace sortie::test;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -214,6 +217,48 @@ BOOST_AUTO_TEST_CASE(a_verification_that_fails_on_an_unchanged_tree_says_what_wa
              reason);
   BOOST_TEST(holds(reason, "the agent: \"I can't run make.\""), reason);
   BOOST_TEST(holds(next_of(folder, end), "to allow 'make test'"), next_of(folder, end));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_verification_is_shown_by_hand_as_it_was) {
+  const RunFolder folder;
+  folder.write("work/test.sh", "grep -q wanted ready\n");
+  folder.commit_workspace();
+  folder.write_task(CassetteWriter()
+                        .shell({"sh", "-c", "echo true > test.sh; echo b > b.txt"})
+                        .next()
+                        .message("done"),
+                    "policy: auto\nverify: {rounds: 0, setup: ['cat b.txt > ready'], "
+                    "commands: ['sh test.sh'], restore: [test.sh], may_change: [ready]}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST(folder.result().string_at("reason") ==
+             "verification failed after 1 round, with these as at the start (verify.restore): "
+             "test.sh");
+  const std::string next = next_of(folder, end);
+  const std::string line = next.substr(0, next.find(" shows it by hand; "));
+  BOOST_TEST(line ==
+             "(cd work && git apply --exclude=test.sh " + (folder.out() / "partial.diff").string() +
+                 " && sortie sandbox --policy auto -- sh -c 'cat b.txt > ready && sh test.sh')");
+  // It fails by hand, too, though the agent's own test would pass.
+  ProgramStart start{.argv = {"sh", "-c", line}, .folder = folder.path("")};
+  start.environment["PATH"] =
+      fs::path(sortie_binary()).parent_path().string() + ":" + std::getenv("PATH");
+  BOOST_TEST(run_program(start).status == 1);
+  BOOST_TEST(fs::exists(folder.workspace() / "b.txt"));
+}
+
+BOOST_AUTO_TEST_CASE(an_agent_that_says_nothing_is_told_as_that) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().message("").message("").message(""),
+                    "policy: auto\nverify: {rounds: 0, commands: ['false']}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST(folder.result().string_at("reason") ==
+             "verification failed after 1 round; no file was changed; the agent said nothing");
 }
 
 BOOST_AUTO_TEST_CASE(a_setup_that_fails_is_told_as_that) {
