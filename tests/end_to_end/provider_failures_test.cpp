@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(the_providers_words_reach_the_operator) {
 
   const ProgramEnd end = run.run(server);
 
-  BOOST_TEST(end.errors.find("Unknown model 'gpt-x'.") != std::string::npos, end.errors);
+  BOOST_TEST(end.errors.find("Unknown model 'gpt-x'; next: ") != std::string::npos, end.errors);
   BOOST_TEST(run.result().string_at("reason").find("Unknown model") != std::string::npos);
 }
 
