@@ -12,8 +12,7 @@
 
 #include "core/files/files.h"
 #include "core/record/transcript_reader.h"
-#include "tests/support/git_repository.h"
-#include "tests/support/run_folder.h"
+#include "tests/end_to_end/own_tree_run.h"
 
 // Runs that work in the user's own tree: --isolation none.
 
@@ -22,11 +21,6 @@ using namespace sortie::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::vector<std::string> kInPlace = {"--isolation", "none"};
-
-constexpr const char* kWork =
-    "echo by the run > a.txt; rm b.txt; mkdir new; echo more > new/c.txt; ln -s a.txt link";
 
 /// Makes a journal as sortie does, which brings a file back.
 constexpr const char* kPlant =
@@ -45,49 +39,6 @@ constexpr const char* kPlant =
     "head = {'sortie_apply': 1, 'seal': seal, 'mark': mark}\n"
     "line = lambda x: json.dumps(x, separators=(',', ':')) + '\\n'\n"
     "open(f + 'journal', 'w').write(line(head) + line({'changes': [one]}))\n";
-
-CassetteWriter script(const std::string& text) {
-  CassetteWriter cassette;
-  cassette.shell({"sh", "-c", text}).next().message("done");
-  return cassette;
-}
-
-/// A committed workspace with changes of the user's, and a task that works in it.
-struct OwnTreeRun : RunFolder {
-  explicit OwnTreeRun(const std::string& work, const std::string& more = {}) {
-    write("work/a.txt", "first\n");
-    write("work/b.txt", "second\n");
-    write("work/.gitignore", "*.log\n");
-    commit_workspace();
-    write("work/b.txt", "edited before\n");
-    write("work/untracked.txt", "of the user\n");
-    write_task(script(work), "policy: auto\n" + more);
-  }
-  std::string tree() const {
-    return run_program({"sh", "-c",
-                        "find . -path ./.git -prune -o -path ./out -prune -o -printf "
-                        "'%p %y %m %l ' -type f -exec sha256sum {} + -o -print"},
-                       workspace())
-        .output;
-  }
-  bool has_warning(const std::string& text) const {
-    const Json made = result();
-    for (const Json& warning : made["warnings"].items())
-      if (warning.text().find(text) != std::string::npos) return true;
-    return false;
-  }
-};
-
-/// A command that tells that it is there, and waits.
-struct Waiting {
-  std::string digits;
-  explicit Waiting(const std::string& end)
-      : digits("31557600." + std::to_string(::getpid()) + end) {}
-  std::string words() const { return "; sleep " + digits + "; true"; }
-  std::vector<pid_t> processes() const {
-    return processes_with("sleep" + std::string(1, '\0') + digits);
-  }
-};
 
 /// The milliseconds since a file was changed.
 std::int64_t age(const fs::path& file) {
