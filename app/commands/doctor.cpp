@@ -17,6 +17,7 @@
 #include "core/files/file_name.h"
 #include "core/json/json.h"
 #include "core/workspace/open_workspace.h"
+#include "core/workspace/own_tree.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace.h"
 #include "core/workspace/workspace_options.h"
@@ -64,6 +65,9 @@ void try_confinement(const fs::path& folder, const std::string& no_namespaces, J
   options.state = folder / "state";
   options.namespaces = namespaces;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
+  const std::string no_own_tree = why_not_own_tree(options);
+  report.set("own_tree",
+             Json::object({{"available", no_own_tree.empty()}, {"problem", no_own_tree}}));
   try {
     const auto workspace = open_workspace(options);
     report.set("isolation", Json::object({{"mode", name_of(workspace->isolation())},
@@ -157,6 +161,7 @@ Json examine(const Question& question) {
   const std::string no_gate = probe_connect_gate(::getuid(), ::getgid());
   report.set("connect_gate", Json::object({{"available", no_gate.empty()}, {"problem", no_gate}}));
   report.set("isolation", Json());
+  report.set("own_tree", Json());
   report.set("layers", Json());
   report.set("guarantees", Json());
   report.set("problem", Json());
@@ -209,6 +214,11 @@ std::string for_people(const Json& report) {
   text += isolation.is_null()
               ? "none works here"
               : isolation.string_at("mode") + " (" + isolation.string_at("reason") + ")";
+  const Json& own_tree = report["own_tree"];
+  text += "\n  --isolation none: " + (own_tree["available"].boolean()
+                                          ? std::string("works")
+                                          : "only under a policy with paths.protect: [], since " +
+                                                own_tree.string_at("problem"));
   text += "\n\ncredentials\n" + credentials_text(report["credentials"]);
   text += path_text_for_people(report["path"]);
   text += "\nsurroundings\n";

@@ -24,9 +24,12 @@ void OwnTreeUndo::undo_if_failed(RunResult& result, RunRecord& record) {
     text = std::string("the tree was not put back as it was at the start: ") + error.what();
   }
   if (text.empty()) return;
-  if (keeps_state_)
+  if (keeps_state_) {
     text += "; what is needed for it is kept in " + state_.string() +
             ", and the next run with this --out tries again";
+    result.next = "mend what keeps the workspace from being as it was at the start (see the "
+                  "warnings), then run the same command again, which puts back the rest";
+  }
   result.warnings.push_back(text);
   record.show_warning(text);
 }

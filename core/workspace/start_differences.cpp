@@ -56,16 +56,25 @@ class StartWalk {
     for (const NamedStatus& entry : list_folder(open, list_.root / path)) {
       if (check_cancel_) check_cancel_();
       const std::string name = child_path(path, entry.name);
-      if (is_below_any(name, list_.cover)) continue;
+      if (!list_.cover.empty() && is_below_any(name, list_.cover)) continue;
       const bool git = ::strcasecmp(entry.name.c_str(), ".git") == 0;
       if (git && path.empty()) continue;
       one(open, entry, name, git, depth);
     }
   }
 
+  /// Mostly the one after the last one, since both are sorted.
+  const StartEntry* find(const std::string& path) {
+    const auto& entries = list_.entries();
+    const StartEntry* const found =
+        next_ < entries.size() && entries[next_].path == path ? &entries[next_] : list_.find(path);
+    if (found != nullptr) next_ = static_cast<std::size_t>(found - entries.data()) + 1;
+    return found;
+  }
+
   void one(const Fd& parent, const NamedStatus& entry, const std::string& path, bool git,
            int depth) {
-    const StartEntry* const was = list_.find(path);
+    const StartEntry* const was = find(path);
     if (was != nullptr) seen_[static_cast<std::size_t>(was - list_.entries().data())] = true;
     const struct stat& now = entry.status;
     const bool is_folder = S_ISDIR(now.st_mode);
@@ -86,6 +95,7 @@ class StartWalk {
   const CancelCheck& check_cancel_;
   const struct stat root_;
   const TreeReader reader_;
+  std::size_t next_ = 0;    ///< after the last one that was found
   std::vector<bool> seen_;  ///< of the list's entries
   std::vector<fs::path> closed_;
   std::vector<StartDifference> differences_;

@@ -126,7 +126,7 @@ class StartKeeping {
                   ExitCode::environment);
     for (const NamedStatus& entry : list_folder(open, options_.root / path)) {
       const std::string name = child_path(path, entry.name);
-      if (is_below_any(name, list_.cover)) continue;
+      if (!list_.cover.empty() && is_below_any(name, list_.cover)) continue;
       const bool git = ::strcasecmp(entry.name.c_str(), ".git") == 0;
       if (git && path.empty()) continue;
       one(open, entry, name, ignored, git, depth);

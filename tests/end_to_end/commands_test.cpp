@@ -36,6 +36,8 @@ BOOST_AUTO_TEST_CASE(doctor_says_what_works_here) {
       BOOST_TEST(report["layers"]["namespaces"].boolean() == caller.namespaces);
       BOOST_TEST(report["layers"].integer_at("landlock_abi") > 0);
       BOOST_TEST(report["isolation"].string_at("mode") == (caller.namespaces ? "overlay" : "copy"));
+      BOOST_TEST(report["own_tree"]["available"].boolean() == caller.namespaces);
+      BOOST_TEST(report["own_tree"].string_at("problem").empty() == caller.namespaces);
       for (const char* guarantee : {"writes", "secrets", "network", "processes", "kernel"})
         BOOST_TEST(report["guarantees"][guarantee]["proved"].boolean(), guarantee);
       BOOST_TEST(report["surroundings"].string_at("OPENAI_API_KEY") == "set");

@@ -53,8 +53,10 @@ void CheckpointWriter::add(const Workspace& workspace, const DiskFiles& view,
   const bool anew = !file_ || end_ > 2 * step.live + kMostWaste;
   const fs::path unfinished = path_.parent_path() / temporary_name();
   if (anew) {
-    held_.clear();
-    step = look(workspace, view);
+    if (!held_.empty()) {
+      held_.clear();
+      step = look(workspace, view);
+    }
     file_ = Fd(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!file_) throw system_error(unfinished.string(), ExitCode::environment);
     end_ = 0;
