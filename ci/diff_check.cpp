@@ -8,6 +8,8 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/commit_files.h"
+#include "core/git/git_repository.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
@@ -56,12 +58,19 @@ std::optional<std::string> tree_content(const fs::path& path) {
 /// Finds the contents of the base.
 class Base {
  public:
-  Base(const DiffWritten& record, const fs::path& repository)
-      : record_(record), repository_(repository) {
-    if (repository.empty() || record.base_commit.empty()) return;
-    commit_.emplace(repository, record.base_commit);
-    if (!commit_->problem().empty()) throw Error(commit_->problem(), ExitCode::usage);
+  /// @param repository  a folder in it; "": only the record is used
+  /// @param optional    without the commit, too, only the record is used
+  Base(const DiffWritten& record, fs::path repository, bool optional)
+      : record_(record), repository_(std::move(repository)) {
+    if (repository_.empty() || record.base_commit.empty()) return;
+    commit_.emplace(repository_, record.base_commit);
+    if (commit_->problem().empty()) return;
+    if (!optional) throw Error(commit_->problem(), ExitCode::usage);
+    commit_.reset();
+    repository_.clear();
   }
+
+  bool has_repository() const { return !repository_.empty(); }
 
   std::optional<std::string> content(const DiffFile& file) const {
     const std::string path = record_.prefix + (file.old_path.empty() ? file.path : file.old_path);
@@ -79,46 +88,77 @@ class Base {
 
  private:
   const DiffWritten& record_;
-  const fs::path& repository_;
+  fs::path repository_;
   std::optional<CommitFiles> commit_;
 };
+
+/// Where a submodule is in the clone that the repository's folder lies in; "" if it is not checked
+/// out there.
+fs::path submodule_in(const fs::path& repository, const std::string& prefix,
+                      const std::string& submodule) {
+  if (repository.empty()) return {};
+  std::error_code error;
+  const FoundRepository found = find_repository(fs::canonical(repository, error));
+  const fs::path top = found.handle ? found.toplevel / prefix : fs::canonical(repository, error);
+  const fs::path place = (top / submodule).lexically_normal();
+  const bool there = fs::canonical(place, error) == place && !error &&
+                     fs::exists(fs::symlink_status(place / ".git", error));
+  return there ? place : fs::path();
+}
+
+/// What is wrong with a diff that has no record, or "".
+void judge_without_record(const std::string& name, const std::string& text, DiffCheck& check) {
+  if (!name.starts_with("partial") && !text.empty())
+    check.problem = name + ": the transcript has no record of this diff";
+  else
+    check.notes.push_back(name +
+                          ": the transcript does not record its base, so the diff is "
+                          "compared by its digest alone");
+}
+
+/// Proves one diff on its base.
+void check_one(const DiffWritten& record, const std::string& text, const Base& base,
+               DiffCheck& check) {
+  const std::vector<DiffFile> files = files_of(record);
+  const DiffProof proof = prove_diff(text, files, record.prefix,
+                                     [&](const DiffFile& file) { return base.content(file); });
+  if (!proof.problem.empty()) {
+    check.problem = record.name + ": " + proof.problem;
+    return;
+  }
+  check.notes.push_back(record.name + ": applied to the recorded base, " +
+                        std::to_string(proof.proved) + " of " + std::to_string(files.size()) +
+                        " files give the recorded end");
+  if (proof.unproved.empty()) return;
+  const std::string where = record.submodule.empty() ? "" : ", with the submodule checked out";
+  check.notes.push_back(!base.has_repository()
+                            ? "the others need commit " + record.base_commit +
+                                  ": name a folder of a clone that has it" + where + " (-C DIR)"
+                            : "not had here, since too large for the record: the base of " +
+                                  joined(proof.unproved, ", ",
+                                         [](const std::string& path) { return path_text(path); }));
+}
 
 }  // namespace
 
 DiffCheck check_recorded_diff(const fs::path& folder, const fs::path& repository) {
   DiffCheck check;
-  const RecordedDiff found = read_recorded_diff(folder / kTranscriptName);
-  if (found.name.empty()) return check;
-  const std::string text = read_file(folder / found.name, kMostOfFile);
-  if (!found.record && found.name == "changes.diff" && !text.empty()) {
-    check.problem = found.name + ": the transcript has no record of this diff";
-    return check;
+  std::string prefix;  // of the workspace in its repository
+  for (const RecordedDiff& found : read_recorded_diffs(folder / kTranscriptName)) {
+    const std::string text = read_file(folder / found.name, kMostOfFile);
+    const std::string submodule = submodule_of_diff(found.name);
+    if (!found.record) {
+      judge_without_record(found.name, text, check);
+    } else if (found.record->submodule != submodule) {
+      check.problem = found.name + ": its record is of another submodule";
+    } else {
+      if (submodule.empty()) prefix = found.record->prefix;
+      const fs::path place =
+          submodule.empty() ? repository : submodule_in(repository, prefix, submodule);
+      check_one(*found.record, text, Base(*found.record, place, !submodule.empty()), check);
+    }
+    if (!check.problem.empty()) return check;
   }
-  if (!found.record) {
-    check.notes.push_back(found.name +
-                          ": the transcript does not record its base, so the diff is "
-                          "compared by its digest alone");
-    return check;
-  }
-  const DiffWritten& record = *found.record;
-  const std::vector<DiffFile> files = files_of(record);
-  const Base base(record, repository);
-  const DiffProof proof = prove_diff(text, files, record.prefix,
-                                     [&](const DiffFile& file) { return base.content(file); });
-  if (!proof.problem.empty()) {
-    check.problem = found.name + ": " + proof.problem;
-    return check;
-  }
-  check.notes.push_back(found.name + ": applied to the recorded base, " +
-                        std::to_string(proof.proved) + " of " + std::to_string(files.size()) +
-                        " files give the recorded end");
-  if (proof.unproved.empty()) return check;
-  check.notes.push_back(repository.empty()
-                            ? "the others need commit " + record.base_commit +
-                                  ": name a folder of a clone that has it (-C DIR)"
-                            : "not had here, since too large for the record: the base of " +
-                                  joined(proof.unproved, ", ",
-                                         [](const std::string& path) { return path_text(path); }));
   return check;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/files/file_name.h"
 #include "core/workspace/diff/path_patterns.h"
+#include "core/workspace/diff/whole_diff.h"
 
 namespace sortie {
 namespace {
@@ -38,7 +39,8 @@ std::string judge_diff(const ExpectedDiff& expected, const Diff& diff) {
   std::vector<std::string> denied;
   std::vector<std::string> beside;
   std::int64_t lines = 0;
-  for (const DiffFile& file : diff.files) {
+  const std::vector<DiffFile> changed = all_files(diff);
+  for (const DiffFile& file : changed) {
     lines += file.added_lines + file.deleted_lines;
     for (const std::string& path : {file.path, file.old_path}) {
       if (path.empty()) continue;
@@ -48,7 +50,7 @@ std::string judge_diff(const ExpectedDiff& expected, const Diff& diff) {
         beside.push_back(path);
     }
   }
-  const auto files = static_cast<std::int64_t>(diff.files.size());
+  const auto files = static_cast<std::int64_t>(changed.size());
   if (!denied.empty())
     return "The task forbids changes of these paths (expect.diff.deny): " + some_of(denied) +
            ". Take them back.";

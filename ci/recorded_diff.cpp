@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/hash.h"
+#include "core/record/diff_names.h"
 #include "core/record/run_events.h"
 #include "core/record/transcript_reader.h"
 
@@ -55,22 +56,22 @@ void recorded_diff::each_of(const std::filesystem::path& transcript, const std::
   });
 }
 
-// One record of a diff is held at a time, however many a transcript has.
-RecordedDiff read_recorded_diff(const std::filesystem::path& transcript) {
+// One record of each diff is held at a time, however many a transcript has.
+std::vector<RecordedDiff> read_recorded_diffs(const std::filesystem::path& transcript) {
   RunEnd completed;
   recorded_diff::each_of(transcript, "run.completed",
                          [&](const RunEvent& event) { completed = std::get<RunEnd>(event.what); });
-  RecordedDiff found;
-  std::string wanted;
-  for (const auto& [name, digest] : completed.artifacts) {
-    if (name != "changes.diff" && name != "partial.diff") continue;
-    found.name = name;
-    wanted = digest;
-  }
-  if (found.name.empty()) return found;
+  std::vector<RecordedDiff> found;
+  for (const auto& [name, digest] : completed.artifacts)
+    if (is_diff_name(name)) found.push_back({.name = name});
   recorded_diff::each_of(transcript, "diff.written", [&](const RunEvent& event) {
     const auto& diff = std::get<DiffWritten>(event.what);
-    if (diff.name == found.name && "sha256:" + diff.sha256 == wanted) found.record = diff;
+    for (RecordedDiff& one : found)
+      if (one.name == diff.name && "sha256:" + diff.sha256 == completed.artifacts.at(one.name))
+        one.record = diff;
+  });
+  std::stable_sort(found.begin(), found.end(), [](const RecordedDiff& a, const RecordedDiff& b) {
+    return submodule_of_diff(a.name) < submodule_of_diff(b.name);
   });
   return found;
 }

@@ -108,6 +108,20 @@ Json left_out_json(const RunResult& result) {
   return array;
 }
 
+Json submodules_json(const std::vector<RunResult::Submodule>& submodules) {
+  Json array = Json::array();
+  for (const RunResult::Submodule& one : submodules)
+    array.push_back(Json::object({{"path", one.path},
+                                  {"diff", one.diff},
+                                  {"changed_files", one.changed_files},
+                                  {"added_lines", one.added_lines},
+                                  {"removed_lines", one.removed_lines},
+                                  {"applies_to", Json::strings(one.applies_to)},
+                                  {"base", text_or_null(one.base)},
+                                  {"head_commit", text_or_null(one.head_commit)}}));
+  return array;
+}
+
 void add_changes(Json& json, const RunResult& result) {
   json.set("changed_files", result.changed_files);
   json.set("added_lines", result.added_lines);
@@ -118,6 +132,7 @@ void add_changes(Json& json, const RunResult& result) {
   json.set("applied_paths", Json::strings(result.applied_paths));
   json.set("base", text_or_null(result.base));
   json.set("head_commit", text_or_null(result.head_commit));
+  if (!result.submodules.empty()) json.set("submodules", submodules_json(result.submodules));
   json.set("left_out", left_out_json(result));
   json.set("conflicts", Json::strings(result.conflicts));
   json.set("kept", by_name(result.kept));

@@ -59,11 +59,23 @@ struct RunResult {
 
   std::vector<std::string> ignored_changes;
   std::vector<std::string> applies_to;
-  std::string base;         ///< "start" | "head"
-  std::string head_commit;  ///< "" if there is none
-  int changed_files = 0;
+  std::string base;              ///< "start" | "head"
+  std::string head_commit;       ///< "" if there is none
+  int changed_files = 0;         ///< in submodules, too, like the next two
   std::int64_t added_lines = 0;  ///< of the diff
   std::int64_t removed_lines = 0;
+  /// The diff of a submodule.
+  struct Submodule {
+    std::string path;
+    std::string diff;  ///< its name in --out
+    std::vector<std::string> applies_to;
+    std::string base;
+    std::string head_commit;
+    int changed_files = 0;
+    std::int64_t added_lines = 0;
+    std::int64_t removed_lines = 0;
+  };
+  std::vector<Submodule> submodules;  ///< those whose diff was written
   std::vector<LeftOut> left_out;
   std::vector<TooLarge> too_large;
   std::vector<std::string> conflicts;        ///< files that the user changed too

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -75,6 +77,7 @@ struct SummedDiff {
   std::string sha256;
   std::string base;
   std::string base_commit;
+  std::string submodule;
   std::size_t files = 0;
 };
 
@@ -108,7 +111,7 @@ void Replayed::take(const StageCompleted& stage) {
 
 void Replayed::take(const DiffWritten& diff) {
   const SummedDiff sum{short_text(diff.name), short_text(diff.sha256), short_text(diff.base),
-                       short_text(diff.base_commit), diff.files.size()};
+                       short_text(diff.base_commit), short_text(diff.submodule), diff.files.size()};
   const auto same = std::find_if(diffs.begin(), diffs.end(), [&](const SummedDiff& one) {
     return one.name == sum.name && one.sha256 == sum.sha256;
   });
@@ -160,9 +163,12 @@ std::string verified_diff_mismatch(const Json& result) {
   const Json& diff = result["artifacts"]["changes.diff"];
   if (!result["verified"].boolean() || verification.string_at("in") != "fresh" || diff.is_null())
     return "";
-  if (verification["diff"] == diff) return "";
+  std::map<std::string, std::string> digests;
+  for (const auto& [name, digest] : result["artifacts"].members()) digests[name] = digest.text();
+  const Json all = digest_of_diffs(digests);
+  if (verification["diff"] == all) return "";
   return "verification.diff, the diff that was verified, is " + shown(verification["diff"]) +
-         ", but changes.diff is " + shown(diff);
+         ", but " + (all == diff ? "changes.diff is " : "that of all diffs is ") + shown(all);
 }
 
 /// The commands of the last round, against the last records of verifications.
@@ -238,25 +244,67 @@ std::string stages_mismatch(const Json& result, const std::vector<StageCompleted
   return "";
 }
 
-/// What is said of the changes, against the record of the diff that the result names.
-std::string diff_mismatch(const Json& result, const std::vector<SummedDiff>& records) {
-  for (const auto& [name, digest] : result["artifacts"].members()) {
-    if (name != "changes.diff" && name != "partial.diff") continue;
-    const SummedDiff* record = nullptr;
-    for (const SummedDiff& one : records)
-      if (one.name == name && "sha256:" + one.sha256 == digest.text()) record = &one;
-    if (record == nullptr) continue;  // a redacted one, or of an earlier version of sortie
-    const std::string source = "the record of " + name;
-    const std::pair<const char*, Json> said[] = {
-        {"changed_files", static_cast<std::uint64_t>(record->files)},
-        {"base", record->base},
-        {"head_commit", record->base_commit.empty() ? Json() : Json(record->base_commit)}};
-    for (const auto& [member, value] : said)
-      if (auto mismatch = first_difference(member, result[member], value, source);
-          !mismatch.empty())
-        return mismatch;
-  }
+/// The record of an artifact that is a diff; null: a redacted one, or of an earlier version of
+/// sortie.
+const SummedDiff* record_of(const std::string& name, const Json& digest,
+                            const std::vector<SummedDiff>& records) {
+  const SummedDiff* found = nullptr;
+  for (const SummedDiff& one : records)
+    if (one.name == name && "sha256:" + one.sha256 == digest.text()) found = &one;
+  return found;
+}
+
+/// Compares members of the result with what a diff's record says.
+std::string said_mismatch(const std::string& place, const Json& said, std::uint64_t files,
+                          const SummedDiff& record) {
+  const std::pair<const char*, Json> rows[] = {
+      {"changed_files", files},
+      {"base", record.base},
+      {"head_commit", record.base_commit.empty() ? Json() : Json(record.base_commit)}};
+  for (const auto& [member, value] : rows)
+    if (auto mismatch =
+            first_difference(place + member, said[member], value, "the record of " + record.name);
+        !mismatch.empty())
+      return mismatch;
   return "";
+}
+
+/// The list of submodules, against the diffs of such.
+std::string submodules_mismatch(const Json& result, const std::vector<SummedDiff>& records) {
+  std::set<std::string> listed;
+  for (const Json& said : result["submodules"].items()) {
+    const std::string name = said.string_at("diff");
+    const Json* digest = result["artifacts"].find(name);
+    if (digest == nullptr || said.string_at("path") != submodule_of_diff(name) ||
+        !listed.insert(name).second)
+      return "submodules: " + shown(said) + " is no artifact of its own";
+    const SummedDiff* record = record_of(name, *digest, records);
+    if (record == nullptr) continue;
+    if (auto mismatch =
+            said_mismatch("submodules." + name + ".", said, record->files, *record);
+        !mismatch.empty())
+      return mismatch;
+  }
+  for (const auto& [name, digest] : result["artifacts"].members())
+    if (!submodule_of_diff(name).empty() && !listed.contains(name))
+      return "submodules lacks " + shown(Json(name));
+  return "";
+}
+
+/// What is said of the changes, against the records of the diffs that the result names.
+std::string diff_mismatch(const Json& result, const std::vector<SummedDiff>& records) {
+  const SummedDiff* main = nullptr;
+  std::uint64_t files = 0;
+  for (const auto& [name, digest] : result["artifacts"].members()) {
+    if (!is_diff_name(name)) continue;
+    const SummedDiff* record = record_of(name, digest, records);
+    if (record == nullptr) return "";
+    files += record->files;
+    if (record->submodule.empty()) main = record;
+  }
+  if (main != nullptr)
+    if (auto mismatch = said_mismatch("", result, files, *main); !mismatch.empty()) return mismatch;
+  return submodules_mismatch(result, records);
 }
 
 /// Compares the sums of the records with those of result.json.

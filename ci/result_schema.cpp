@@ -108,6 +108,24 @@ constexpr const char* kSchema = R"({
         "applied_paths": {"$ref": "#/$defs/strings"},
         "base": {"type": ["string", "null"]},
         "head_commit": {"type": ["string", "null"]},
+        "submodules": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["path", "diff", "changed_files", "added_lines", "removed_lines",
+                         "applies_to", "base", "head_commit"],
+            "properties": {
+              "path": {"type": "string"},
+              "diff": {"type": "string"},
+              "changed_files": {"$ref": "#/$defs/count"},
+              "added_lines": {"$ref": "#/$defs/count"},
+              "removed_lines": {"$ref": "#/$defs/count"},
+              "applies_to": {"$ref": "#/$defs/strings"},
+              "base": {"type": ["string", "null"]},
+              "head_commit": {"type": ["string", "null"]}
+            }
+          }
+        },
         "left_out": {
           "type": "array",
           "items": {

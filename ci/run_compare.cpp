@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/files.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/shell_quote.h"
@@ -103,13 +104,9 @@ class Reader {
   void take(int turn, const RunEnd& completed) {
     end_ = {Step::Kind::end, turn, "the end of the run",
             completed.status + " (" + std::to_string(static_cast<int>(completed.code)) + ")", ""};
-    diff_.clear();
-    digest_.clear();
-    for (const auto& [name, digest] : completed.artifacts) {
-      if (name != "changes.diff" && name != "partial.diff") continue;
-      diff_ = name;
-      digest_ = digest;
-    }
+    diffs_.clear();
+    for (const auto& [name, digest] : completed.artifacts)
+      if (is_diff_name(name)) diffs_[name] = digest;
   }
   template <class Other>
   void take(int, const Other&) {}
@@ -118,8 +115,7 @@ class Reader {
     if (!end_.what.empty()) steps_.push_back(std::move(end_));
     return std::move(steps_);
   }
-  const std::string& diff() const { return diff_; }
-  const std::string& digest() const { return digest_; }
+  const std::map<std::string, std::string>& diffs() const { return diffs_; }
   std::vector<std::string> take_gaps() { return std::move(gaps_); }
 
  private:
@@ -152,16 +148,19 @@ class Reader {
   std::map<std::string, std::string> calls_;  ///< call_text() by call id
   std::vector<std::string> gaps_;
   Step end_{};  ///< the last one counts
-  std::string diff_;
-  std::string digest_;
+  std::map<std::string, std::string> diffs_;
 };
 
-/// A run as its steps and its diff.
+/// A diff in a run's folder.
+struct LeftDiff {
+  std::string digest;                 ///< "sha256:…"
+  std::optional<std::string> text{};  ///< nothing: only the transcript is there
+};
+
+/// A run as its steps and its diffs.
 struct Run {
   std::vector<Step> steps;
-  std::string diff_name;              ///< "" if it has none
-  std::string diff_digest;            ///< "sha256:…"
-  std::optional<std::string> diff{};  ///< nothing: only the transcript is there
+  std::map<std::string, LeftDiff> diffs;  ///< by name
   std::vector<std::string> gaps{};
 };
 
@@ -181,13 +180,14 @@ Run read_run(const fs::path& folder) {
         event->what);
   });
   Run run;
-  run.diff_name = reader.diff();
   run.steps = reader.finish();
   run.gaps = reader.take_gaps();
-  run.diff_digest = reader.digest();
   std::error_code error;
-  if (!run.diff_name.empty() && fs::exists(folder / run.diff_name, error))
-    run.diff = read_file(folder / run.diff_name, kMostDiff);
+  for (const auto& [name, digest] : reader.diffs()) {
+    LeftDiff& diff = run.diffs[name];
+    diff.digest = digest;
+    if (fs::exists(folder / name, error)) diff.text = read_file(folder / name, kMostDiff);
+  }
   return run;
 }
 
@@ -233,6 +233,26 @@ RunDifference diff_difference(const std::string& name, const std::string& record
                       : text_difference(name, one, other);
 }
 
+std::string names_of(const std::map<std::string, LeftDiff>& diffs) {
+  std::string names;
+  for (const auto& [name, diff] : diffs) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+/// The first difference between the diffs of two runs.
+std::optional<RunDifference> diffs_difference(const Run& one, const Run& other) {
+  const std::string names = names_of(one.diffs);
+  if (const std::string others = names_of(other.diffs); names != others)
+    return RunDifference{"the diff", names, others, {}};
+  for (const auto& [name, was] : one.diffs) {
+    const LeftDiff& is = other.diffs.at(name);
+    if (was.digest == is.digest) continue;
+    if (was.text && is.text) return diff_difference(name, *was.text, *is.text);
+    return RunDifference{name, was.digest, is.digest, {}};
+  }
+  return std::nullopt;
+}
+
 void count(const Step& step, RunComparison& comparison) {
   comparison.decisions += step.kind == Step::Kind::decision ? 1 : 0;
   comparison.calls += step.kind == Step::Kind::call ? 1 : 0;
@@ -270,14 +290,10 @@ RunComparison compare_runs(const std::filesystem::path& recorded,
       comparison.outputs.back().call = was->call;
     }
   }
-  if (one.diff_name != other.diff_name) {
-    comparison.first = RunDifference{"the diff", one.diff_name, other.diff_name, {}};
-  } else if (one.diff_digest != other.diff_digest) {
-    comparison.first = one.diff && other.diff
-                           ? run_compare::diff_difference(one.diff_name, *one.diff, *other.diff)
-                           : RunDifference{one.diff_name, one.diff_digest, other.diff_digest, {}};
-  }
-  comparison.diff_bytes = other.diff ? other.diff->size() : 0;
+  comparison.first = run_compare::diffs_difference(one, other);
+  comparison.diff_bytes = 0;
+  for (const auto& [name, diff] : other.diffs)
+    comparison.diff_bytes += diff.text ? diff.text->size() : 0;
   return comparison;
 }
 

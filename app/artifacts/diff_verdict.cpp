@@ -6,6 +6,7 @@
 #include "core/files/file_name.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/products.h"
+#include "core/workspace/diff/whole_diff.h"
 
 namespace sortie {
 std::vector<BuildProducts> find_build_products(const std::vector<std::string>& paths) {
@@ -56,7 +57,7 @@ std::string many_files_warning(const Diff& diff, const std::set<std::string>& pa
   constexpr std::size_t kMany = 100;
   std::map<std::string, std::size_t> by_folder;
   std::size_t count = 0;
-  for (const DiffFile& file : diff.files) {
+  for (const DiffFile& file : all_files(diff)) {
     if (file.kind != ChangedPath::Kind::added || patched.contains(file.path)) continue;
     ++count;
     ++by_folder[file.path.substr(0, file.path.find('/') + 1)];
@@ -79,7 +80,7 @@ std::vector<std::string> large_files(const Diff& diff) {
 
 std::vector<std::string> added_files(const Diff& diff) {
   std::vector<std::string> paths;
-  for (const DiffFile& file : diff.files)
+  for (const DiffFile& file : all_files(diff))
     if (file.kind == ChangedPath::Kind::added) paths.push_back(file.path);
   return paths;
 }

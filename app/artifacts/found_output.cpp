@@ -10,6 +10,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/json/json.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript_reader.h"
 #include "core/task/task.h"
 
@@ -79,6 +80,8 @@ const std::set<std::string>& fixed_names() {
   static const std::set<std::string> kNames = {"blobs",
                                                "changes.diff",
                                                "partial.diff",
+                                               "submodules",
+                                               "partial-submodules",
                                                "last-message.txt",
                                                "last-message.json",
                                                "state",
@@ -106,8 +109,9 @@ std::set<std::string> saved_names(const Json& result) {
 /// The names in the state folder of a run.
 const std::set<std::string>& state_names() {
   static const std::set<std::string> kNames = {
-      "upper", "work",      "tree", "manifest", "began",    "start",    "probe",      "outputs",
-      "home",  "protected", "key",  "keeper",   "tree.run", "in-place", "changes.tar"};
+      "upper",    "work",     "tree",        "manifest",  "began", "start",
+      "probe",    "outputs",  "home",        "protected", "key",   "keeper",
+      "tree.run", "in-place", "changes.tar", "submodules"};
   return kNames;
 }
 
@@ -160,6 +164,25 @@ void add_foreign_kept(const fs::path& folder, const Json& result,
                      is_unfinished_write(name.filename().string()) ||
                      (unfinished && is_taken(name));
     if (!own) foreign.push_back("kept/" + name.string());
+  }
+}
+
+/// Adds foreign files in the folders of submodules' diffs, at any depth.
+void add_foreign_diffs(const fs::path& folder, const Json& result,
+                       std::vector<std::string>& foreign) {
+  const bool unfinished = result.string_at("status", "running") == "running";
+  for (const char* name : {kSubmoduleDiffs, kPartialSubmoduleDiffs}) {
+    std::error_code error;
+    if (!fs::is_directory(fs::symlink_status(folder / name, error))) continue;
+    for (fs::recursive_directory_iterator entry(folder / name, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (fs::is_directory(entry->symlink_status(error))) continue;
+      const std::string one = entry->path().lexically_relative(folder).string();
+      const bool own = result["artifacts"].find(one) != nullptr ||
+                       is_unfinished_write(entry->path().filename().string()) ||
+                       (unfinished && is_diff_name(one));
+      if (!own) foreign.push_back(one);
+    }
   }
 }
 
@@ -220,6 +243,7 @@ FoundOutput inspect_output(const fs::path& folder) {
     }
     // A run never makes links of kept and blobs; its state may be a link.
     add_foreign_kept(folder / "kept", result, found.foreign);
+    add_foreign_diffs(folder, result, found.foreign);
     if (fs::is_directory(fs::symlink_status(folder / "blobs", error)))
       add_foreign(
           folder / "blobs", "blobs",

@@ -132,7 +132,8 @@ void OutputFolder::remove_end() const {
   for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json",
                            "summary.md", "report.html", "attestation.json"})
     remove(name);
-  remove_tree(path_ / "kept");
+  for (const char* name : {"kept", kSubmoduleDiffs, kPartialSubmoduleDiffs})
+    remove_tree(path_ / name);
 }
 
 /// @throws Error  usage: it holds files that no run wrote
@@ -265,8 +266,18 @@ void OutputFolder::remove_state_below(const fs::path& folder) noexcept {
 }
 
 std::string OutputFolder::write(const std::string& name, std::string_view content) const {
+  if (name.find('/') != name.npos) {
+    std::error_code error;
+    fs::create_directories((path_ / name).parent_path(), error);
+    if (error) throw path_error((path_ / name).string(), error.value());
+  }
   write_file(path_ / name, content, new_file_mode());
   return "sha256:" + sha256_hex(content);
+}
+
+void OutputFolder::remove_diffs() const {
+  remove(kChangesDiff);
+  remove_tree(path_ / kSubmoduleDiffs);
 }
 
 void OutputFolder::remove(const std::string& name) const {

@@ -55,9 +55,12 @@ class OutputFolder {
   std::filesystem::path make_state(const std::filesystem::path& workspace);
   /// Removes the state, also that of attempts.
   void remove_state() noexcept;
+  /// Makes the folders of the name.
   /// @return  the digest of the content: "sha256:…"
   std::string write(const std::string& name, std::string_view content) const;
   void remove(const std::string& name) const;
+  /// Removes the diffs of a success.
+  void remove_diffs() const;
 
  private:
   FoundOutput look() const;

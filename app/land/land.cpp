@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "app/land/commit_target.h"
 #include "app/land/judgement.h"
+#include "app/land/landed_parts.h"
 #include "app/land/landed_run.h"
 #include "app/land/mailbox.h"
 #include "app/land/pull_request.h"
@@ -24,7 +27,6 @@
 #include "core/files/new_file_mode.h"
 #include "core/text/text.h"
 #include "core/workspace/apply/recover_tree.h"
-#include "core/workspace/apply/tree_conversion.h"
 #include "policies/environment/environment.h"
 #include "policies/environment/known_secrets.h"
 #include "policies/file/policy_loader.h"
@@ -82,12 +84,18 @@ class Landing {
     for (const std::string& text : recover_trees(folder_, repository_.toplevel)) say(text);
     const LandedRun run = read_landed_run(run_folder_);
     remove_stale_files();  // whoever made the folder may have put them there
-    const std::vector<FilePatch> patches = read_patches(run.diff);
+    if (!options_.onto.empty()) refuse_submodules(run);
+    const std::vector<LandedPart> parts = parts_of_run(run, repository_);
+    const std::vector<FilePatch> patches = all_patches(parts);
     judge_paths(patches, policy_, place());
     const std::unique_ptr<LandTarget> target = make_target();
-    const std::vector<PathChange> changes = plan(patches, *target);
+    const std::vector<PathChange> changes = plan(parts, *target);
     const LandedChange change = change_of(changes);
-    const std::vector<std::string> attention = judge_change(change, run, policy_, redactor_);
+    std::vector<std::string> attention = judge_change(change, run, policy_, redactor_);
+    for (const LandedRun::Submodule& one : run.submodules)
+      attention.push_back("the submodule " + path_text(one.path) +
+                          " has changes in the work tree alone: commit them there, and then its "
+                          "new commit here");
     if (changes.empty())
       report_nothing(patches.empty(), run, change, attention, *target);
     else
@@ -124,31 +132,55 @@ class Landing {
     return std::make_unique<CommitTarget>(*repository_.handle, options_.onto);
   }
 
-  /// What a file was when the run began, if the repository has it.
-  std::optional<std::string> base_content(const std::string& id) const {
-    git_oid oid;
-    GitBlob blob;
-    if (git_oid_fromstr(&oid, id.c_str()) != 0 ||
-        git_blob_lookup(GitOut(blob), repository_.handle.get(), &oid) != 0)
-      return std::nullopt;
-    return blob_text(blob);
+  /// A commit can only name another commit of a submodule, which is not ours to make.
+  static void refuse_submodules(const LandedRun& run) {
+    if (run.submodules.empty()) return;
+    std::vector<std::string> names;
+    for (const LandedRun::Submodule& one : run.submodules) names.push_back(one.path);
+    throw Error(
+        "--onto: the run changed submodules, which a commit of this repository can't hold: " +
+            some_of(names) +
+            "; without --onto the changes are landed in the work tree, where they can be "
+            "committed in each; nothing was changed",
+        ExitCode::usage);
   }
 
-  std::vector<PathChange> plan(const std::vector<FilePatch>& patches,
+  std::vector<PathChange> plan(const std::vector<LandedPart>& parts,
                                const LandTarget& target) const {
-    PlanOptions options;
-    if (options_.three_way)
-      options.base = [this](const std::string& id) { return base_content(id); };
-    if (options_.onto.empty()) options.conversion = conversion_of(repository_);
-    PlannedChanges planned = plan_changes(
-        patches, [&](const std::string& path) { return target.present(path); }, options);
+    PlannedChanges planned;
+    for (const LandedPart& part : parts) {
+      PlannedChanges own =
+          plan_part(part, repository_, target,
+                    {.three_way = options_.three_way, .in_tree = options_.onto.empty()});
+      std::move(own.changes.begin(), own.changes.end(), std::back_inserter(planned.changes));
+      std::move(own.conflicts.begin(), own.conflicts.end(), std::back_inserter(planned.conflicts));
+    }
     if (!planned.conflicts.empty())
       throw Error(
           (options_.onto.empty() ? "the work tree" : "--onto " + one_line(options_.onto, 100)) +
               " is not as the diff needs it: " + some_of(planned.conflicts) +
               "; nothing was changed",
           ExitCode::conflict);
+    std::sort(planned.changes.begin(), planned.changes.end(),
+              [](const PathChange& a, const PathChange& b) { return a.path < b.path; });
     return std::move(planned.changes);
+  }
+
+  /// A mail is for this repository alone.
+  void write_mail(const LandedRun& run, const std::vector<PathChange>& changes,
+                  const std::string& commit, const std::string& message) const {
+    std::vector<PathChange> own;
+    for (const PathChange& change : changes)
+      if (std::none_of(run.submodules.begin(), run.submodules.end(),
+                       [&](const auto& one) { return change.path.starts_with(one.path + "/"); }))
+        own.push_back(change);
+    if (own.empty()) return;
+    const LandedChange change = change_of(own);
+    write(kMailFile, mailbox({.commit = commit,
+                              .from = identity_of(*repository_.handle),
+                              .date = mail_date(),
+                              .message = message,
+                              .patch = change.patch}));
   }
 
   void write(const char* name, const std::string& text) const {
@@ -196,11 +228,7 @@ class Landing {
     try {
       // Before it counts: whoever finds the change landed finds them, too.
       write(kMessageFile, message);
-      write(kMailFile, mailbox({.commit = commit,
-                                .from = identity_of(*repository_.handle),
-                                .date = mail_date(),
-                                .message = message,
-                                .patch = change.patch}));
+      write_mail(run, changes, commit, message);
       write_review(run, change);
       write_request({.run = run,
                      .change = change,

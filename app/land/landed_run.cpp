@@ -8,11 +8,13 @@
 
 #include "app/artifacts/found_output.h"
 #include "ci/attestation.h"
+#include "ci/recorded_diff.h"
 #include "ci/run_check.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/base/patient_io.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -22,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDiff = "changes.diff";
 constexpr std::uint64_t kMostTranscript = 2ull << 30;
 constexpr std::uint64_t kMostDiff = 256u << 20;
 constexpr std::uint64_t kMostMessage = 16u << 20;
@@ -45,7 +46,7 @@ void check_kinds(const fs::path& folder) {
   check_kind(folder, kTranscriptName, kMostTranscript);
   check_kind(folder, "result.json", kMostResultBytes);
   check_kind(folder, kAttestationName, kMostResultBytes);
-  check_kind(folder, kDiff, kMostDiff);
+  check_kind(folder, kChangesDiff, kMostDiff);
   check_kind(folder, "last-message.txt", kMostMessage);
   check_kind(folder, "last-message.json", kMostMessage);
   for (const char* name : {"blobs", "kept"}) {
@@ -88,6 +89,19 @@ Ends read_ends(const fs::path& transcript) {
     if (const auto* end = std::get_if<RunEnd>(&event.what)) ends.end = *end;
   });
   return ends;
+}
+
+void take_submodules(const fs::path& folder, const RunEnd& end, LandedRun& run) {
+  std::string prefix;  // of the workspace in its repository
+  for (const RecordedDiff& one : read_recorded_diffs(folder / kTranscriptName)) {
+    const std::string submodule = submodule_of_diff(one.name);
+    if (submodule.empty()) {
+      if (one.record) prefix = one.record->prefix;
+    } else if (one.name == diff_name(kChangesDiff, submodule)) {
+      run.submodules.push_back(
+          {prefix + submodule, read_artifact(folder, one.name, end, kMostDiff)});
+    }
+  }
 }
 
 std::optional<std::int64_t> limit_of(const Json& value) {
@@ -148,8 +162,10 @@ LandedRun read_landed_run(const fs::path& folder) {
   if (const Json& passed = ends.end->result["verified"]; passed.is_boolean())
     run.verified = passed.boolean();
   take_task(ends.start->task.text, run);
-  run.diff = read_artifact(folder, kDiff, *ends.end, kMostDiff);
-  run.diff_digest = "sha256:" + sha256_hex(run.diff);
+  run.diff = read_artifact(folder, kChangesDiff, *ends.end, kMostDiff);
+  take_submodules(folder, *ends.end, run);
+  run.diff_digest = digest_of_diffs(ends.end->artifacts);
+  if (run.diff_digest.empty()) run.diff_digest = "sha256:" + sha256_hex(run.diff);
   run.message = read_artifact(folder, "last-message.txt", *ends.end, kMostMessage);
   const std::string answer = read_artifact(folder, "last-message.json", *ends.end, kMostMessage);
   run.findings = findings_of(answer);

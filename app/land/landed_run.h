@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/json/json.h"
 #include "core/task/task.h"
@@ -19,7 +20,13 @@ struct LandedRun {
   std::optional<bool> verified{};
   ExpectedDiff expected;  ///< of the recorded task
   std::string diff;
-  std::string diff_digest;  ///< "sha256:…"
+  /// A submodule with changes, and their diff.
+  struct Submodule {
+    std::string path;  ///< from the repository's toplevel, as the run says
+    std::string diff;
+  };
+  std::vector<Submodule> submodules;
+  std::string diff_digest;  ///< digest_of_diffs()
   std::string message;      ///< the agent's last; "" if there is none
   Json findings;            ///< array, where the answer has `findings`; else null
 };

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/text/text.h"
+#include "core/workspace/diff/whole_diff.h"
 #include "core/workspace/tree.h"
 #include "policies/engine/engine.h"
 
@@ -211,8 +212,8 @@ std::string Acceptance::evaluate_diff() {
   std::string feedback =
       judge_changes(expected_changes(task.expect.changes, nothing_may_be_written(parts_.inputs),
                                      task.output.schema.has_value()),
-                    !diff.text.empty());
-  const std::string kind = !feedback.empty() && diff.text.empty() ? kNoChanges : "";
+                    !is_empty(diff));
+  const std::string kind = !feedback.empty() && is_empty(diff) ? kNoChanges : "";
   if (feedback.empty()) feedback = judge_diff(task.expect.diff, diff);
   if (feedback.empty()) feedback = judge_calls(task.expect.tool_success, parts_.record.tally());
   if (!feedback.empty()) count_failure(feedback, kind);
@@ -229,7 +230,7 @@ void Acceptance::check_diff(const std::string& final_message) {
       parts_.record.warn("verified with these as at the start, though the diff changes them: " +
                          some_of(run.restored) + " (verify.restore)");
   }
-  for (const auto& file : diff.files) {
+  for (const auto& file : all_files(diff)) {
     for (const auto& path : {file.path, file.old_path}) {
       if (!path.empty() && parts_.host.engine().is_protected(path))
         throw RunEnds{ExitCode::integrity, "the protected path " + path + " was changed"};
@@ -241,11 +242,22 @@ void Acceptance::check_diff(const std::string& final_message) {
 
 /// Finds secrets in the diff and the message; the policy says whether they end the run.
 void Acceptance::check_leaks(const std::string& final_message) {
+  const Diff& diff = *parts_.tree.diff();
   const auto content = [&](const std::string& path) -> std::optional<std::string> {
     return parts_.view.read(path_in_workspace(path, parts_.inputs.workspace, parts_.git));
   };
-  const DiffText& text = parts_.tree.diff()->text;
-  const auto leaks = find_leaks(parts_.redactor, text, content, [&] { text.give_back(); });
+  std::vector<Leak> leaks =
+      find_leaks(parts_.redactor, diff.text, content, [&] { diff.text.give_back(); });
+  for (const Diff& one : diff.submodules) {
+    const auto content_within = [&](const std::string& path) -> std::optional<std::string> {
+      return parts_.view.read(within(one) + path);
+    };
+    for (Leak& leak :
+         find_leaks(parts_.redactor, one.text, content_within, [&] { one.text.give_back(); })) {
+      leak.place = within(one) + leak.place;
+      leaks.push_back(std::move(leak));
+    }
+  }
   leaks_in_binary_ =
       std::any_of(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.in_binary; });
   std::vector<std::string> found;

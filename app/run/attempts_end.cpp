@@ -156,13 +156,15 @@ Message message_of(const AttemptsEnd& end) {
 }
 
 /// The diff and the message, to where the flags want them.
-void write_success(const AttemptsEnd& end) {
+void write_success(const AttemptsEnd& end, const RunResult& result) {
   const std::string diff = artifact(end, "changes.diff");
   const Message message = message_of(end);
   std::string_view bare = message.text;
   if (!bare.empty()) bare.remove_suffix(1);
   write_flag_files(end.options, diff, bare, {});
   if (end.options.diff == "-") print(diff);
+  if (const std::string lack = lack_of_submodules(end.options, result.artifacts); !lack.empty())
+    print_error("sortie: warning: " + lack + "\n");
 }
 
 /// It is in --out too, so an error is only told.
@@ -212,7 +214,8 @@ void name_in_out(const AttemptsEnd& end, RunResult& result, Json& json) {
 /// What can't be handed over is no success; the attempt's own folder has all of it.
 void withdraw(const AttemptsEnd& end, const std::exception& error, RunResult& result, Json& json) {
   end.apply.undo(result);
-  for (const char* name : {"changes.diff", kAttestationName}) end.out.remove(name);
+  end.out.remove_diffs();
+  end.out.remove(kAttestationName);
   const std::string folder = attempt_folder(end.picked.number);
   if (result.code == ExitCode::success) {
     result = outcome_without_result(end);
@@ -273,7 +276,7 @@ RunResult end_attempts(const AttemptsEnd& end) {
     take_recording(end);
     if (result.code == ExitCode::success) {
       apply_diff(end, result, json);
-      write_success(end);
+      write_success(end, result);
     }
     tell_what_is_left(end, result, json);
     write_end(end, with_comparison(end, result, json));

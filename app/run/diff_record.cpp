@@ -18,6 +18,7 @@ std::optional<RecordedSide> side_record(const std::optional<DiffSide>& side) {
 
 DiffWritten diff_record(const Diff& diff, const std::string& name, const Redactor& redactor) {
   DiffWritten record{.name = name,
+                     .submodule = diff.submodule,
                      .sha256 = sha256_hex(diff.text),
                      .base = diff.base,
                      .base_commit = diff.head_commit,

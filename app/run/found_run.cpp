@@ -25,6 +25,7 @@
 #include "core/files/files.h"
 #include "core/files/path_below.h"
 #include "core/git/git_repository.h"
+#include "core/record/diff_names.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -67,12 +68,17 @@ bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOp
   const auto changes = own_changes_since(inputs.workspace, nanoseconds_of(started),
                                          own_outputs(out, inputs, options));
   if (changes.empty()) return true;
-  const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
-  if (!diff || diff->files.empty() || !is_in_tree(inputs.workspace, *diff)) return false;
   std::set<std::string> paths;
-  for (const DiffedFile& file : diff->files)
-    for (const std::string& path : {file.path, file.old_path})
-      if (path.starts_with(diff->prefix)) paths.insert(path.substr(diff->prefix.size()));
+  for (const RecordedDiff& found : read_recorded_diffs(out.path() / kTranscriptName)) {
+    const auto& diff = found.record;
+    if (!diff || diff->submodule != submodule_of_diff(found.name)) return false;
+    if (!is_in_tree(place_of(diff->submodule, inputs.workspace), *diff)) return false;
+    const std::string within = diff->submodule.empty() ? "" : diff->submodule + "/";
+    for (const DiffedFile& file : diff->files)
+      for (const std::string& path : {file.path, file.old_path})
+        if (path.starts_with(diff->prefix)) paths.insert(within + path.substr(diff->prefix.size()));
+  }
+  if (paths.empty()) return false;
   return std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
     return path.ends_with('/') || paths.count(path) != 0;
   });

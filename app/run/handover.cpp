@@ -12,6 +12,8 @@
 #include "ci/attestation.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
+#include "core/files/file_name.h"
+#include "core/record/diff_names.h"
 #include "core/text/ci_commands.h"
 #include "core/text/terminal_text.h"
 
@@ -33,6 +35,17 @@ void Handover::take(AgentWork::Answer answer) {
   is_json_ = answer.is_json;
 }
 
+std::string lack_of_submodules(const RunOptions& options,
+                               const std::map<std::string, std::string>& artifacts) {
+  std::vector<std::string> names;
+  for (const auto& [name, digest] : artifacts)
+    if (!submodule_of_diff(name).empty()) names.push_back(name);
+  if (options.diff.empty() || names.empty()) return "";
+  return "--diff " + options.diff +
+         " lacks the changes in submodules, which have diffs of their own in --out: " +
+         some_of(names);
+}
+
 void Handover::write_artifacts() {
   const bool success = parts_.result.code == ExitCode::success;
   if (!message_.empty()) {
@@ -40,7 +53,7 @@ void Handover::write_artifacts() {
     const std::string name = is_json_ ? "last-message.json" : "last-message.txt";
     parts_.result.artifacts[name] = parts_.out.write(name, message_);
   }
-  write_diff(success ? "changes.diff" : "partial.diff");
+  write_diff(success ? kChangesDiff : kPartialDiff);
   if (success) hand_out(diff());
 }
 
@@ -48,41 +61,62 @@ void Handover::hand_out(std::string_view diff) {
   std::string_view message = message_;
   if (!message.empty()) message.remove_suffix(1);
   write_flag_files(parts_.options, diff, message, parts_.signals->token());
+  if (const std::string lack = lack_of_submodules(parts_.options, parts_.result.artifacts);
+      !lack.empty()) {
+    parts_.result.warnings.push_back(lack);
+    parts_.record.show_warning(lack);
+  }
   if (parts_.options.diff == "-") print(diff);
 }
 
 void Handover::write_diff(const std::string& name) {
-  if (!has_diff() && name != "changes.diff") return;
+  if (!has_diff()) {
+    if (name == kChangesDiff) parts_.result.artifacts[name] = parts_.out.write(name, "");
+    return;
+  }
+  const Diff& whole = *parts_.tree->diff();
+  write_part(whole, name);
+  for (const Diff& one : whole.submodules) {
+    const std::string own = diff_name(name, one.submodule);
+    if (!write_part(one, own)) continue;
+    for (RunResult::Submodule& told : parts_.result.submodules)
+      if (told.path == one.submodule) told.diff = own;
+  }
+  std::erase_if(parts_.result.submodules, [](const auto& one) { return one.diff.empty(); });
+}
+
+/// @return  whether it was written
+bool Handover::write_part(const Diff& diff, const std::string& name) {
   std::string redacted;
-  std::string_view text = diff();
+  std::string_view text = diff.text;
   // A diff that was refused for its secrets must not be written as it is.
   if (parts_.result.code == ExitCode::leak) {
-    redacted = parts_.redactor.text(std::string(text));
+    redacted = parts_.redactor.text(diff.text);
     text = redacted;
     const auto left = find_leaks(parts_.redactor, text);
     if (parts_.acceptance->leaks_in_binary() || !describe_leaks(left, Leak::Kind::value).empty()) {
       parts_.result.warnings.push_back(name +
                                        " is not written: it holds a secret that can't be cut out");
-      return;
+      return false;
     }
-  } else if (has_diff()) {
-    parts_.record.events().on(
-        {parts_.record.turn(), diff_record(*parts_.tree->diff(), name, parts_.redactor)});
+  } else {
+    parts_.record.events().on({parts_.record.turn(), diff_record(diff, name, parts_.redactor)});
   }
   parts_.result.artifacts[name] = parts_.out.write(name, text);
+  return true;
 }
 
 void Handover::withdraw_success() {
   parts_.out.remove(kAttestationName);
-  parts_.out.remove("changes.diff");
-  parts_.result.artifacts.erase("changes.diff");
+  parts_.out.remove_diffs();
+  std::erase_if(parts_.result.artifacts, [](const auto& one) { return is_diff_name(one.first); });
   try {
     remove_stale(parts_.options);
   } catch (const std::exception& error) {
     parts_.result.warnings.push_back(error.what());
   }
   try {
-    write_diff("partial.diff");
+    write_diff(kPartialDiff);
   } catch (const std::exception& error) {
     parts_.result.warnings.push_back(error.what());
   }

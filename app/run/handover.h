@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "app/artifacts/output_folder.h"
@@ -17,6 +18,11 @@ namespace sortie {
 /// The final message as stdout gets it. A pipe or file gets it as data; a terminal would act on
 /// control sequences in it, and a CI system that reads the pipe as its log on commands.
 std::string message_for_stdout(const std::string& message, bool is_json);
+
+/// A warning that the file or stdout of --diff has only the diff of the workspace itself; "" if that
+/// is all of it. @param artifacts  of the run, by name
+std::string lack_of_submodules(const RunOptions& options,
+                               const std::map<std::string, std::string>& artifacts);
 
 /// Writes a run's diff and final message at its end, to --out and the files of the flags.
 class Handover {
@@ -56,6 +62,7 @@ class Handover {
     return has_diff() ? std::string_view(parts_.tree->diff()->text) : std::string_view();
   }
   void write_diff(const std::string& name);
+  bool write_part(const Diff& diff, const std::string& name);
   void print(std::string_view text);
 
   Parts parts_;

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/catalog/known_models.h"
 #include "core/files/file_name.h"
+#include "core/record/diff_names.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
@@ -112,6 +113,21 @@ std::string without_restored(const RunResult& result) {
   return flags;
 }
 
+/// Whether anything but submodules is changed.
+bool changes_workspace(const RunResult& result) {
+  int files = result.changed_files;
+  for (const RunResult::Submodule& one : result.submodules) files -= one.changed_files;
+  return files > 0;
+}
+
+/// @param place  of the submodule, as seen from where the line is run
+std::string apply_within(const fs::path& place, const RunResult::Submodule& one,
+                         const EndFacts& facts) {
+  std::error_code error;
+  const fs::path diff = fs::absolute(fs::path(facts.options.out) / one.diff, error);
+  return shell_line({"git", "-C", place.string(), "apply", diff.lexically_normal().string()});
+}
+
 /// The command that failed, and how to run it by hand, from the caller's folder.
 std::string after_verification(const EndFacts& facts) {
   const VerificationOutcome* failed = failed_command(facts.result);
@@ -131,9 +147,11 @@ std::string after_verification(const EndFacts& facts) {
   };
   std::string steps =
       elsewhere ? "cd " + shell_line({short_path(facts.inputs.workspace)}) + " && " : "";
-  if (facts.result.changed_files > 0 && has_artifact(facts, "partial.diff"))
+  if (changes_workspace(facts.result) && has_artifact(facts, "partial.diff"))
     steps += "git apply " + without_restored(facts.result) +
              seen_there(fs::path(facts.options.out) / "partial.diff") + " && ";
+  for (const RunResult::Submodule& one : facts.result.submodules)
+    steps += apply_within(one.path, one, facts) + " && ";
   steps += "sortie sandbox --policy " +
            (facts.inputs.policy.file.empty() ? policy : seen_there(policy)) + " -- " +
            with_setup(*failed, facts.result.verification ? *facts.result.verification
@@ -243,13 +261,23 @@ std::string after_success(const EndFacts& facts) {
   if (facts.result.applied.value_or(false))
     return "look at the changes in " +
            (here == facts.inputs.workspace ? "this folder" : short_path(facts.inputs.workspace));
-  if (facts.options.diff == "-")
+  if (facts.options.diff == "-" && facts.result.submodules.empty())
     return "nothing: stdout has the diff, and " + in_out(facts, "changes.diff") + " too";
-  if (here == facts.inputs.workspace)
-    return shell_line({"git", "apply", in_out(facts, "changes.diff")});
-  const fs::path diff = fs::path(facts.options.out) / "changes.diff";
-  return shell_line({"git", "-C", short_path(facts.inputs.workspace), "apply"}) + " " +
-         (diff.is_absolute() ? shell_line({diff.string()}) : "\"$PWD/" + diff.string() + "\"");
+  const bool is_here = here == facts.inputs.workspace;
+  std::string line;
+  if (changes_workspace(facts.result)) {
+    const fs::path diff = fs::path(facts.options.out) / kChangesDiff;
+    line = is_here ? shell_line({"git", "apply", in_out(facts, kChangesDiff)})
+                   : shell_line({"git", "-C", short_path(facts.inputs.workspace), "apply"}) + " " +
+                         (diff.is_absolute() ? shell_line({diff.string()})
+                                             : "\"$PWD/" + diff.string() + "\"");
+  }
+  for (const RunResult::Submodule& one : facts.result.submodules) {
+    const fs::path place =
+        is_here ? fs::path(one.path) : fs::path(short_path(facts.inputs.workspace)) / one.path;
+    line += (line.empty() ? "" : " && ") + apply_within(place, one, facts);
+  }
+  return line;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "app/run/run_ends.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/workspace/diff/whole_diff.h"
 
 namespace sortie {
 namespace {
@@ -105,7 +106,7 @@ void ProtectedNames::check_taken(const Diff& diff) const {
   for (const auto& [name, digest] : taken_.digests) digests.insert(digest);
   if (digests.empty() && taken_.not_kept.empty()) return;
   const std::string nothing = "sha256:" + sha256_hex("");
-  for (const auto& file : diff.files) {
+  for (const auto& file : all_files(diff)) {
     if (file.kind != ChangedPath::Kind::deleted) continue;
     const fs::path path = file.path;
     const std::string digest = digest_at_start(parts_.workspace.start(), path);

@@ -10,6 +10,7 @@
 #include "core/files/files.h"
 #include "core/git/git_repository.h"
 #include "core/git/stored_bytes.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/workspace/tree.h"
 
@@ -40,18 +41,28 @@ std::string id_of_moved(const FoundRepository& repository, const fs::path& top,
 
 }  // namespace
 
-RecordedChanges read_recorded_changes(const fs::path& folder, const fs::path& workspace) {
-  RecordedChanges changes{.text = read_file(folder / "changes.diff", kMostOfDiff)};
-  const auto written = read_recorded_diff(folder / kTranscriptName).record;
-  if (!written || written->sha256 != sha256_hex(changes.text))
+std::vector<RecordedChanges> read_recorded_changes(const fs::path& folder,
+                                                   const fs::path& workspace) {
+  std::vector<RecordedChanges> all;
+  for (const RecordedDiff& found : read_recorded_diffs(folder / kTranscriptName)) {
+    RecordedChanges changes{.submodule = submodule_of_diff(found.name),
+                            .text = read_file(folder / found.name, kMostOfDiff)};
+    const auto& written = found.record;
+    if (!written || written->sha256 != sha256_hex(changes.text) ||
+        written->submodule != changes.submodule)
+      throw Error("the transcript has no record of " + found.name, ExitCode::integrity);
+    const fs::path place = place_of(changes.submodule, workspace);
+    const FoundRepository repository = find_repository(place);
+    const fs::path top = repository.handle ? repository.toplevel : place;
+    for (const DiffedFile& file : written->files)
+      if (!file.old_path.empty() && file.before)
+        changes.moved_ids[file.old_path] =
+            id_of_moved(repository, top, file.old_path, file.before->sha256);
+    all.push_back(std::move(changes));
+  }
+  if (all.empty() || !all.front().submodule.empty())
     throw Error("the transcript has no record of changes.diff", ExitCode::integrity);
-  const FoundRepository repository = find_repository(workspace);
-  const fs::path top = repository.handle ? repository.toplevel : workspace;
-  for (const DiffedFile& file : written->files)
-    if (!file.old_path.empty() && file.before)
-      changes.moved_ids[file.old_path] =
-          id_of_moved(repository, top, file.old_path, file.before->sha256);
-  return changes;
+  return all;
 }
 
 bool is_in_tree(const fs::path& workspace, const DiffWritten& diff) {

@@ -1,7 +1,9 @@
 #include "app/run/returned_run.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@
 #include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/record/anchor.h"
+#include "core/record/diff_names.h"
 #include "core/record/event_codec.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript.h"
@@ -34,23 +37,33 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostDiff = 1u << 30;
 constexpr std::uint64_t kMostMessage = 64u << 20;
-constexpr const char* kWhole = "changes.diff";
-constexpr const char* kPartial = "partial.diff";
+
+/// The diffs of a success, by their names in --out.
+using Diffs = std::map<std::string, std::string>;
 
 bool was_not_applied(const Json& result) {
   return result["applied"].is_boolean() && !result["applied"].boolean();
 }
 
-/// The recorded diff of a success, wherever it lies by now; nothing if it is lost.
-std::optional<std::string> find_diff(const fs::path& out, const RunEnd& success) {
-  const auto digest = success.artifacts.find(kWhole);
-  if (digest == success.artifacts.end()) return std::nullopt;
-  for (const char* name : {kWhole, kPartial}) {
-    const TextFile file = read_bytes_file(out / name, kMostDiff);
-    if (file.problem.empty() && "sha256:" + sha256_hex(file.text) == digest->second)
-      return file.text;
+std::string partial_name(const std::string& name) {
+  return diff_name(kPartialDiff, submodule_of_diff(name));
+}
+
+/// The recorded diffs of a success, wherever they lie by now; nothing if one is lost.
+std::optional<Diffs> find_diffs(const fs::path& out, const RunEnd& success) {
+  Diffs found;
+  for (const auto& [whole, digest] : success.artifacts) {
+    if (!is_diff_name(whole)) continue;
+    for (const std::string& name : {whole, partial_name(whole)}) {
+      TextFile file = read_bytes_file(out / name, kMostDiff);
+      if (!file.problem.empty() || "sha256:" + sha256_hex(file.text) != digest) continue;
+      found[whole] = std::move(file.text);
+      break;
+    }
+    if (!found.contains(whole)) return std::nullopt;
   }
-  return std::nullopt;
+  if (!found.contains(kChangesDiff)) return std::nullopt;
+  return found;
 }
 
 /// The end of a run that an earlier process has done the work of: it is recorded anew with what
@@ -71,16 +84,16 @@ class LateEnd {
   }
 
   /// The run as a success of which nothing is applied yet.
-  /// @return  the diff
+  /// @return  the diff of the workspace
   std::string begin() {
-    std::string diff = find_diff(out_.path(), success()).value_or("");
-    out_.write(kWhole, diff);
+    Diffs diffs = find_diffs(out_.path(), success()).value_or(Diffs{{kChangesDiff, ""}});
+    for (const auto& [name, diff] : diffs) out_.write(name, diff);
     RunEnd end = success();
     end.result.set("applied", options_.apply ? Json(false) : Json());
     end.result.set("applied_paths", Json::array());
     record(end);
-    out_.remove(kPartial);
-    return diff;
+    for (const auto& [name, diff] : diffs) out_.remove(partial_name(name));
+    return std::move(diffs[kChangesDiff]);
   }
 
   /// Applies the diff, if the flags say so. A failure is the outcome then.
@@ -113,36 +126,49 @@ class LateEnd {
     if (end.code == ExitCode::usage) end.code = ExitCode::environment;
     end.status = status_word(end.code);
     end.reason = error.what();
-    if (auto diff = end.artifacts.extract(kWhole)) {
-      diff.key() = kPartial;
-      end.artifacts.insert(std::move(diff));
-      record_partial();
-      out_.write(kPartial, read_file(out_.path() / kWhole, kMostDiff));
-    }
+    rename_diffs(end);
     Json artifacts = Json::object();
     for (const auto& [name, digest] : end.artifacts) artifacts.set(name, digest);
     const std::pair<const char*, Json> members[] = {
         {"status", end.status},
         {"exit_code", static_cast<int>(end.code)},
         {"reason", end.reason},
-        {"next", after_failed_apply((fs::path(options_.out) / kPartial).string())},
+        {"next", after_failed_apply((fs::path(options_.out) / kPartialDiff).string())},
         {"retryable", is_retryable(end.code)},
         {"applied", false},
         {"applied_paths", Json::array()},
         {"artifacts", artifacts},
+        {"submodules", with_partial_names(end.result["submodules"])},
         {"attestation", Json()}};
     for (const auto& [name, value] : members) end.result.set(name, value);
     record(end);
-    for (const char* name : {kWhole, kAttestationName}) out_.remove(name);
+    out_.remove_diffs();
+    out_.remove(kAttestationName);
     remove_stale(options_);
   }
 
-  /// The diff under its other name.
-  void record_partial() {
-    auto diff = read_recorded_diff(out_.path() / kTranscriptName).record;
-    if (!diff) return;
-    diff->name = kPartial;
-    transcript_.on(to_record({history_.used.turns, std::move(*diff)}));
+  /// Gives the diffs the names of those of a failure: in --out, in the end and in the record.
+  void rename_diffs(RunEnd& end) {
+    for (RecordedDiff& one : read_recorded_diffs(out_.path() / kTranscriptName)) {
+      auto diff = end.artifacts.extract(one.name);
+      if (!diff) continue;
+      diff.key() = partial_name(one.name);
+      out_.write(diff.key(), read_file(out_.path() / one.name, kMostDiff));
+      if (one.record) {
+        one.record->name = diff.key();
+        transcript_.on(to_record({history_.used.turns, std::move(*one.record)}));
+      }
+      end.artifacts.insert(std::move(diff));
+    }
+  }
+
+  static Json with_partial_names(const Json& submodules) {
+    Json renamed = Json::array();
+    for (Json one : submodules.items()) {
+      one.set("diff", partial_name(one.string_at("diff")));
+      renamed.push_back(std::move(one));
+    }
+    return renamed;
   }
 
   /// Adds the end, unless it is the last one already. result.json and the attestation follow it.
@@ -209,15 +235,18 @@ bool is_done_but_for_handover(const OutputFolder& out, const Json& result, bool 
   if (code != ExitCode::success && code != ExitCode::environment && code != ExitCode::conflict)
     return false;
   const RunHistory history = read_run_history(out.path() / kTranscriptName);
-  return history.success && find_diff(out.path(), *history.success);
+  return history.success && find_diffs(out.path(), *history.success);
 }
 
 bool apply_is_due(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
                   const Json& result) {
   if (!options.apply) return false;
   if (!result["applied"].boolean()) return true;
-  const auto diff = read_recorded_diff(out.path() / kTranscriptName).record;
-  return diff && !is_in_tree(inputs.workspace, *diff);
+  const auto diffs = read_recorded_diffs(out.path() / kTranscriptName);
+  return std::any_of(diffs.begin(), diffs.end(), [&](const RecordedDiff& diff) {
+    return diff.record &&
+           !is_in_tree(place_of(submodule_of_diff(diff.name), inputs.workspace), *diff.record);
+  });
 }
 
 ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
@@ -232,7 +261,7 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   std::string diff = late ? late->begin() : "";
   if (late) json = read_result(out);
   if (!late && found == ExitCode::success)
-    diff = read_bytes_file(out.path() / kWhole, kMostDiff).text;
+    diff = read_bytes_file(out.path() / kChangesDiff, kMostDiff).text;
   RunResult result = outcome_of(json);
   const Redactor redactor;
   const Signals signals;

@@ -139,6 +139,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   recover_workspace(resolved, inputs);
   check_apply(resolved, inputs);
   check_diff_base(inputs);
+  check_submodules(inputs);
   check_flag_outputs(resolved, inputs);
   GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
   Json key_parts = run_key_parts(inputs, git.head_commit);

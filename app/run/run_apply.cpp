@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -14,9 +15,11 @@
 #include "core/files/path_below.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_repository.h"
+#include "core/record/diff_names.h"
 #include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/recover_tree.h"
 #include "core/workspace/apply/tree_conversion.h"
+#include "core/workspace/apply/tree_path.h"
 #include "core/workspace/start_state.h"
 #include "core/workspace/undo_own_tree.h"
 
@@ -35,11 +38,6 @@ std::string below_workspace(const std::string& path, const std::string& prefix) 
   if (!path.starts_with(prefix))
     throw Error("the diff names " + path_text(path) + " outside of the workspace");
   return path.substr(prefix.size());
-}
-
-PresentEntry read_in_workspace(int root, const std::string& path, const std::string& prefix) {
-  if (prefix.starts_with(path + "/")) return {.kind = PresentEntry::Kind::folder};  // above it
-  return read_present(root, below_workspace(path, prefix));
 }
 
 TreeConversion conversion_at_start(const StartState& start, const std::string& prefix,
@@ -107,40 +105,77 @@ RunApply::RunApply(const RunOptions& options, const RunInputs& inputs) : inputs_
   if (!root_) throw path_error("--apply " + inputs.workspace.string(), errno);
 }
 
-void RunApply::apply(const Diff& diff, const StartRecord& start, const std::filesystem::path& out,
+void RunApply::apply(const Diff& diff, const Workspace& tree, const std::filesystem::path& out,
                      RunResult& result) {
-  const StartState state(start, inputs_.workspace);
-  const TreeConversion conversion =
-      conversion_at_start(state, prefix_of(inputs_.workspace), diff.converted);
-  apply(diff.text, {.moved_ids = diff.moved_ids, .conversion = conversion}, out, result);
-}
-
-void RunApply::apply(const RecordedChanges& diff, const std::filesystem::path& out,
-                     RunResult& result) {
-  const FoundRepository repository = find_repository(inputs_.workspace);
-  apply(diff.text, {.moved_ids = diff.moved_ids, .conversion = conversion_of(repository)}, out,
-        result);
-}
-
-void RunApply::apply(std::string_view diff, const PlanOptions& options,
-                     const std::filesystem::path& out, RunResult& result) {
   if (!root_) return;
-  result.applied = false;
-  const std::string prefix = prefix_of(inputs_.workspace);
-  const PlannedChanges planned = plan_changes(
+  PlannedChanges planned;
+  const auto add = [&](const Diff& one, const StartRecord& start) {
+    const std::filesystem::path root = place_of(one.submodule, inputs_.workspace);
+    const StartState state(start, root);
+    plan(one.submodule, one.text,
+         {.moved_ids = one.moved_ids,
+          .conversion = conversion_at_start(state, prefix_of(root), one.converted)},
+         planned);
+  };
+  add(diff, tree.record());
+  for (const Diff& one : diff.submodules)
+    for (const SubmoduleStart& start : tree.submodules())
+      if (start.path == one.submodule) add(one, start.record);
+  write(std::move(planned), out, result);
+}
+
+void RunApply::apply(const std::vector<RecordedChanges>& diffs, const std::filesystem::path& out,
+                     RunResult& result) {
+  if (!root_) return;
+  PlannedChanges planned;
+  for (const RecordedChanges& one : diffs) {
+    const FoundRepository repository = find_repository(place_of(one.submodule, inputs_.workspace));
+    plan(one.submodule, one.text,
+         {.moved_ids = one.moved_ids, .conversion = conversion_of(repository)}, planned);
+  }
+  write(std::move(planned), out, result);
+}
+
+/// Adds what one diff makes of the workspace, with the paths of the workspace.
+void RunApply::plan(const std::string& submodule, std::string_view diff, const PlanOptions& options,
+                    PlannedChanges& planned) const {
+  const std::string within = submodule.empty() ? "" : submodule + "/";
+  if (!submodule.empty() && !path_problem(submodule).empty())
+    throw Error("the path of a submodule: " + path_text(submodule), ExitCode::integrity);
+  const std::string prefix = prefix_of(place_of(submodule, inputs_.workspace));
+  if (!submodule.empty() && !prefix.empty())
+    throw Error("the workspace is not as the diff needs it (" + path_text(submodule) +
+                    " is no checked out submodule any more); nothing was applied",
+                ExitCode::conflict);
+  const auto in_workspace = [&](const std::string& path) {
+    return within + below_workspace(path, prefix);
+  };
+  PlannedChanges own = plan_changes(
       read_patches(diff),
-      [&](const std::string& path) { return read_in_workspace(root_.get(), path, prefix); },
+      [&](const std::string& path) {
+        if (prefix.starts_with(path + "/"))  // above the workspace
+          return PresentEntry{.kind = PresentEntry::Kind::folder};
+        return read_present(root_.get(), in_workspace(path));
+      },
       options);
+  for (const std::string& conflict : own.conflicts) planned.conflicts.push_back(within + conflict);
+  for (PathChange& change : own.changes) {
+    change.path = in_workspace(change.path);
+    planned.changes.push_back(std::move(change));
+  }
+}
+
+void RunApply::write(PlannedChanges planned, const std::filesystem::path& out, RunResult& result) {
+  result.applied = false;
   if (!planned.conflicts.empty())
     throw Error("the workspace is not as the diff needs it (" + some_of(planned.conflicts) +
                     "); nothing was applied",
                 ExitCode::conflict);
-  std::vector<PathChange> changes = planned.changes;
+  std::vector<PathChange>& changes = planned.changes;
+  std::sort(changes.begin(), changes.end(),
+            [](const PathChange& a, const PathChange& b) { return a.path < b.path; });
   std::vector<std::string> paths;
-  for (PathChange& change : changes) {
-    change.path = below_workspace(change.path, prefix);
-    paths.push_back(change.path);
-  }
+  for (const PathChange& change : changes) paths.push_back(change.path);
   changes_ = std::make_unique<TreeApply>(
       root_.get(), changes, ApplyMark{.result = out / "result.json", .run_id = result.run_id});
   changes_->perform();

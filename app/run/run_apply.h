@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
@@ -13,7 +14,7 @@
 #include "core/workspace/apply/path_changes.h"
 #include "core/workspace/apply/tree_apply.h"
 #include "core/workspace/diff/diff.h"
-#include "core/workspace/start_record.h"
+#include "core/workspace/workspace.h"
 
 namespace sortie {
 
@@ -39,22 +40,25 @@ class RunApply {
   RunApply(const RunOptions& options, const RunInputs& inputs);
 
   /// Does nothing without --apply.
-  /// @param start   of the run: how git converts the workspace's files
+  /// The diff and those of its submodules are applied together, all or none.
+  /// @param tree    of the run: how git converted the files at the start
   /// @param out     --out, absolute
   /// @param result  gets `applied` and the paths
   /// @throws Error  conflict: a touched path has changed meanwhile; environment. Nothing is changed
-  void apply(const Diff& diff, const StartRecord& start, const std::filesystem::path& out,
+  void apply(const Diff& diff, const Workspace& tree, const std::filesystem::path& out,
              RunResult& result);
   /// The same with the diff of a run that another process has ended.
-  void apply(const RecordedChanges& diff, const std::filesystem::path& out, RunResult& result);
+  void apply(const std::vector<RecordedChanges>& diffs, const std::filesystem::path& out,
+             RunResult& result);
   /// Takes the changes back. A path that is not as it was is a warning.
   void undo(RunResult& result);
   /// After result.json: the changes stay. Can't fail: the next start on this tree does it otherwise.
   void settle() noexcept;
 
  private:
-  void apply(std::string_view diff, const PlanOptions& options, const std::filesystem::path& out,
-             RunResult& result);
+  void plan(const std::string& submodule, std::string_view diff, const PlanOptions& options,
+            PlannedChanges& planned) const;
+  void write(PlannedChanges planned, const std::filesystem::path& out, RunResult& result);
 
   const RunInputs& inputs_;
   Fd root_;

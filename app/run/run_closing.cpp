@@ -188,7 +188,7 @@ void RunClosing::apply() {
   explain_end();
   run_.record.close();
   run_.result.next.clear();
-  run_.apply.apply(*run_.tree->diff(), run_.workspace->record(), run_.out.path(), run_.result);
+  run_.apply.apply(*run_.tree->diff(), *run_.workspace, run_.out.path(), run_.result);
 }
 
 EndFacts RunClosing::end_facts() const {

@@ -10,7 +10,9 @@
 #include "core/files/file_name.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_tree.h"
+#include "core/git/submodules.h"
 #include "core/json/json.h"
+#include "core/record/diff_names.h"
 #include "core/task/functions.h"
 #include "core/task/task_loader.h"
 #include "core/workspace/diff/path_patterns.h"
@@ -104,6 +106,8 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.state = state;
   options.isolation = inputs.task.workspace.isolation;
   options.copy_limit = inputs.task.workspace.copy_limit;
+  for (const Submodule& one : listed_submodules(inputs.workspace, inputs.task.output.submodules))
+    options.submodules.push_back(one.path);
   options.namespaces = namespaces != Namespaces::none;
   options.protects = !inputs.policy.protect.empty();
   options.overlay_assumed = namespaces == Namespaces::assumed;
@@ -230,6 +234,39 @@ void check_diff_base(const RunInputs& inputs) {
   throw InputError((place == inputs.task.places.end() ? "" : place->second + ": error: ") +
                    "output.diff.base: head: the workspace has no commit" +
                    (refused.empty() ? "" : " that can be used: " + refused) + "; use start");
+}
+
+namespace {
+
+/// The diffs have the submodules' paths as their names.
+std::string problem_of_names(const std::vector<Submodule>& modules) {
+  constexpr std::size_t kLongestName = 255;
+  const std::string end = std::string(kChangesDiff).substr(std::string(kChangesDiff).rfind('.'));
+  for (const Submodule& one : modules) {
+    if (fs::path(one.path).filename().native().size() + end.size() > kLongestName)
+      return path_text(one.path) + " has too long a name for the file of its diff";
+    for (const Submodule& other : modules)
+      if (other.path.starts_with(one.path + end + "/"))
+        return path_text(one.path) + " and " + path_text(other.path) +
+               " can't both be listed: the diff of the one has the name of a folder for the other's";
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_submodules(const RunInputs& inputs) {
+  const auto& list = inputs.task.output.submodules;
+  if (list.empty()) return;
+  const auto place = inputs.task.places.find("output.diff.submodules");
+  const std::string at = place == inputs.task.places.end() ? "" : place->second + ": error: ";
+  try {
+    const std::string problem = problem_of_names(listed_submodules(inputs.workspace, list));
+    if (!problem.empty()) throw Error("output.diff.submodules: " + problem, ExitCode::usage);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    throw InputError(at + error.what());
+  }
 }
 
 std::filesystem::path make_outputs_folder(const std::filesystem::path& state) {

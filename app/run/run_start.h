@@ -56,6 +56,8 @@ std::vector<std::string> names_saved(const Task& task);
 /// Checks the base of the diff now, rather than when the work is done.
 /// @throws InputError  output.diff.base is head, and there is no commit
 void check_diff_base(const RunInputs& inputs);
+/// @throws InputError, Error  output.diff.submodules names what is no submodule, or can't have a diff
+void check_submodules(const RunInputs& inputs);
 
 /// The folder of saved outputs, which is removed with the run's state.
 std::filesystem::path make_outputs_folder(const std::filesystem::path& state);

@@ -45,6 +45,29 @@ DiffOptions draft_options(const RunInputs& inputs, std::set<std::string> patched
   return options;
 }
 
+/// How much the diff changes, in submodules too.
+void take_counts(const Diff& diff, RunResult& result) {
+  const LineCounts lines = count_lines(diff.text);
+  result.changed_files = static_cast<int>(diff.files.size());
+  result.added_lines = lines.added;
+  result.removed_lines = lines.removed;
+  result.submodules.clear();
+  for (const Diff& one : diff.submodules) {
+    const LineCounts own = count_lines(one.text);
+    result.submodules.push_back({.path = one.submodule,
+                                 .diff = {},
+                                 .applies_to = one.applies_to,
+                                 .base = one.base,
+                                 .head_commit = one.head_commit,
+                                 .changed_files = static_cast<int>(one.files.size()),
+                                 .added_lines = own.added,
+                                 .removed_lines = own.removed});
+    result.changed_files += result.submodules.back().changed_files;
+    result.added_lines += own.added;
+    result.removed_lines += own.removed;
+  }
+}
+
 }  // namespace
 
 Diff RunTree::draft(const std::string& only, const CancelCheck& check_cancel) {
@@ -157,11 +180,8 @@ void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   result.applies_to = diff_->applies_to;
   result.base = diff_->base;
   result.head_commit = diff_->head_commit;
-  result.changed_files = static_cast<int>(diff_->files.size());
-  const LineCounts lines = count_lines(diff_->text);
+  take_counts(*diff_, result);
   diff_->text.give_back();
-  result.added_lines = lines.added;
-  result.removed_lines = lines.removed;
   result.left_out = diff_->left_out;
   result.too_large = diff_->too_large;
   result.conflicts = diff_->conflicts;

@@ -1,6 +1,7 @@
 #include "app/run/verifier.h"
 
 #include <atomic>
+#include <map>
 #include <utility>
 
 #include "app/artifacts/diff_verdict.h"
@@ -8,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
+#include "core/record/diff_names.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "tools/commands/command_output.h"
@@ -138,7 +140,12 @@ std::string changes_what_it_checks(const std::vector<std::string>& paths) {
   return "the verification changes what it checks: " + some_of(paths);
 }
 
-std::string digest_of(const Diff& diff) { return "sha256:" + sha256_hex(diff.text); }
+std::string digest_of(const Diff& diff) {
+  std::map<std::string, std::string> digests = {{kChangesDiff, sha256_hex(diff.text)}};
+  for (const Diff& one : diff.submodules)
+    digests[diff_name(kChangesDiff, one.submodule)] = sha256_hex(one.text);
+  return digest_of_diffs(digests);
+}
 
 std::string absent_from_fresh_tree(const Diff& diff, const std::vector<std::string>& restored) {
   std::vector<std::string> absent = diff.ignored_changes;

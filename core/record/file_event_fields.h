@@ -73,7 +73,9 @@ inline const RecordFields<DiffWritten>& fields_of(const DiffWritten*) {
   using O = DiffWritten;
   using F = Fields<O>;
   static const RecordFields<O> list = {
-      F::always<&O::name>("name", "text", "(`changes.diff`, `partial.diff`)"),
+      F::always<&O::name>("name", "text",
+                          "(`changes.diff`, `partial.diff`, `submodules/PATH.diff`)"),
+      F::if_set<&O::submodule>("submodule", "text", ": its path, for the diff of one"),
       F::always<&O::sha256>("sha256", "text", "of the diff"),
       F::always<&O::base>("base", "text", "(start, head)"),
       F::or_null<&O::base_commit>("base_commit", "text_or_null"),

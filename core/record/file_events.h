@@ -52,7 +52,8 @@ struct DiffedFile {
 
 /// A diff of the run, which is about to be written: its base and its end, file by file.
 struct DiffWritten {
-  std::string name;         ///< in --out: "changes.diff", "partial.diff"
+  std::string name;         ///< in --out (diff_names.h)
+  std::string submodule{};  ///< that it is of: its path in the workspace; "": of none
   std::string sha256;       ///< hex, of the diff
   std::string base;         ///< "start" | "head"
   std::string base_commit;  ///< "" if there is none

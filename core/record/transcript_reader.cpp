@@ -16,6 +16,7 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
 
@@ -232,13 +233,43 @@ std::string check_blob_folder(const fs::path& folder, const std::set<std::string
   return error ? "blobs can't be listed: " + error.message() : "";
 }
 
+/// Whether each folder on the way to a file is one, and no link to somewhere else.
+bool is_below_folders(const fs::path& folder, const fs::path& name) {
+  std::error_code error;
+  fs::path at = folder;
+  for (const fs::path& part : name.parent_path())
+    if (!fs::is_directory(fs::symlink_status(at /= part, error))) return false;
+  return true;
+}
+
+/// What stands in the folders of submodules' diffs and is not known.
+std::string check_submodule_diffs(const fs::path& folder, const RunEnd& completed) {
+  for (const char* name : {kSubmoduleDiffs, kPartialSubmoduleDiffs}) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(folder / name, error);
+    if (!fs::exists(status)) continue;
+    if (!fs::is_directory(status)) return std::string(name) + " is not a folder";
+    for (fs::recursive_directory_iterator entry(folder / name, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (fs::is_directory(entry->symlink_status(error))) continue;
+      const std::string one = entry->path().lexically_relative(folder).string();
+      if (completed.artifacts.count(one) == 0)
+        return one_line(one, 300) + " was added: the transcript does not know it";
+    }
+    if (error) return std::string(name) + " can't be listed: " + error.message();
+  }
+  return {};
+}
+
 /// Compares the files that run.completed names. @return "" or the first that differs
 std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
                             std::vector<std::string>& equal) {
   for (const auto& [name, digest] : completed.artifacts) {
-    if (name.empty() || name.find('/') != std::string::npos || name == "..")
+    const bool is_name = !name.empty() && name.find('/') == std::string::npos && name != "..";
+    if (!is_name && submodule_of_diff(name).empty())
       return "run.completed names '" + one_line(name) + "', which is not a file name";
-    const auto found = digest_of(folder / name, kMaxArtifactBytes);
+    const auto found = is_below_folders(folder, name) ? digest_of(folder / name, kMaxArtifactBytes)
+                                                      : std::optional<FileDigest>();
     if (!found) return name + " is missing, or is no file of ours";
     if ("sha256:" + found->sha256 != digest)
       return name + " was changed: its SHA-256 is " + short_digest(found->sha256) +
@@ -248,7 +279,7 @@ std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
   for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json"})
     if (completed.artifacts.count(name) == 0 && fs::exists(folder / name))
       return std::string(name) + " was added: the transcript does not know it";
-  return {};
+  return check_submodule_diffs(folder, completed);
 }
 
 std::string check_run_id(const Json& result, const VerifyResult& chain) {
@@ -301,8 +332,10 @@ std::string check_running(const Json& result, const std::string& version) {
 std::string check_unfinished(const fs::path& folder, const VerifyResult& chain,
                              const std::string& version) {
   std::error_code error;
-  if (fs::exists(fs::symlink_status(folder / "changes.diff", error)))
-    return "changes.diff is there, but the transcript has no run.completed: its end is missing";
+  for (const char* name : {kChangesDiff, kSubmoduleDiffs})
+    if (fs::exists(fs::symlink_status(folder / name, error)))
+      return std::string(name) +
+             " is there, but the transcript has no run.completed: its end is missing";
   if (!fs::exists(fs::symlink_status(folder / "result.json", error))) return {};
   if (!fs::is_regular_file(fs::symlink_status(folder / "result.json", error)))
     return "result.json can't be read: not a regular file";

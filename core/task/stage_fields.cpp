@@ -56,26 +56,13 @@ FieldValue tools_value(StageDraft& draft) {
 bool is_artifact(const std::string& name) {
   const std::string lower = ascii_lower(name);
   const auto is = [&](const char* one) { return lower == one; };
-  constexpr const char* kArtifacts[] = {"result.json",
-                                        "transcript.jsonl",
-                                        "blobs",
-                                        "kept",
-                                        "changes.diff",
-                                        "partial.diff",
-                                        "last-message.txt",
-                                        "last-message.json",
-                                        "summary.md",
-                                        "report.html",
-                                        "report.json",
-                                        "attestation.json",
-                                        "state",
-                                        "lock",
-                                        "commit-message.txt",
-                                        "change.mbox",
-                                        "pr.json",
-                                        "review.json",
-                                        "junit.xml",
-                                        "results.sarif"};
+  constexpr const char* kArtifacts[] = {
+      "result.json",        "transcript.jsonl",  "blobs",      "kept",
+      "changes.diff",       "partial.diff",      "submodules", "partial-submodules",
+      "last-message.txt",   "last-message.json", "summary.md", "report.html",
+      "report.json",        "attestation.json",  "state",      "lock",
+      "commit-message.txt", "change.mbox",       "pr.json",    "review.json",
+      "junit.xml",          "results.sarif"};
   return std::any_of(std::begin(kArtifacts), std::end(kArtifacts), is) ||
          lower.starts_with("attempt-") || lower.starts_with('.') || lower.ends_with(".tmp");
 }

@@ -259,10 +259,11 @@ struct TaskOutput {
   DiffBase base = DiffBase::automatic;
   std::vector<std::string> include;  ///< ignored paths that belong in the diff
   Products products = Products::leave_out;
-  bool lfs = false;                   ///< takes files of git-lfs into the diff
-  std::filesystem::path schema_file;  ///< absolute; "" for none
-  bool findings = false;              ///< the answer is a list of findings
-  std::optional<Json> schema;         ///< what the file holds; for findings the built-in one
+  bool lfs = false;                     ///< takes files of git-lfs into the diff
+  std::vector<std::string> submodules;  ///< paths and git patterns of those that get a diff
+  std::filesystem::path schema_file;    ///< absolute; "" for none
+  bool findings = false;                ///< the answer is a list of findings
+  std::optional<Json> schema;           ///< what the file holds; for findings the built-in one
 };
 
 /// The place of a placeholder in a prompt. Lines and columns count from 1.

@@ -213,7 +213,11 @@ Fields output_fields(TaskDraft& draft, const std::filesystem::path& folder) {
       .add(
           "lfs", boolean_value(output.lfs),
           "Whether changed files of git-lfs are in the diff, with the bytes of the tree; else they "
-          "fail the run.");
+          "fail the run.")
+      .add(
+          "submodules", texts_value(output.submodules),
+          "The submodules whose changes get a diff of their own, submodules/PATH.diff: paths in the "
+          "workspace, or git patterns. Changes in others fail the run.");
   return Fields("output")
       .add("schema", noted(path_value(output.schema_file, folder), draft.schema_at),
            "A JSON Schema file, relative to the task file, that the final message must match.")

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/config/rule_files.h"
@@ -102,6 +103,9 @@ std::string lines_of(const std::vector<fs::path>& paths) {
 /// The references to the user's repository: its toplevel and object folders.
 constexpr const char* kPlaces = "places";
 
+/// In the state folder: the records of submodules.
+constexpr const char* kSubmodules = "submodules";
+
 /// Exists if the repository's settings convert line ends.
 constexpr const char* kConverts = "converts";
 
@@ -162,6 +166,18 @@ void write_record(const fs::path& file, std::string_view content) {
     if (!open || !write_all(open.get(), content)) throw record_error(file);
   }
   if (::rename(draft.c_str(), file.c_str()) != 0) throw record_error(file);
+}
+
+std::vector<SubmoduleStart> keep_submodules(const WorkspaceOptions& options) {
+  std::vector<SubmoduleStart> modules;
+  for (const std::string& path : options.submodules) {
+    WorkspaceOptions own;
+    own.root = options.root / path;
+    // A path may be longer than a name of a file.
+    own.state = options.state / kSubmodules / sha256_hex(path).substr(0, 32);
+    modules.push_back({path, keep_start(own)});
+  }
+  return modules;
 }
 
 void write_rules(const fs::path& file, std::string_view rules) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,15 @@ struct StartRecord {
 /// Creates the record in options.state, or reuses an existing one: a resumed run keeps its start.
 /// @throws Error  ExitCode::environment if the repository can't be read, or the disk is full
 StartRecord keep_start(const WorkspaceOptions& options);
+
+/// A submodule whose changes get a diff of their own, with its git state at the start.
+struct SubmoduleStart {
+  std::string path;  ///< relative to the workspace
+  StartRecord record;
+};
+
+/// The same for options.submodules, sorted by path. @throws Error  as keep_start()
+std::vector<SubmoduleStart> keep_submodules(const WorkspaceOptions& options);
 
 /// Writes the rules of an ignore or attribute file for libgit2 (readable_rules()). @throws Error
 void write_rules(const std::filesystem::path& file, std::string_view rules);

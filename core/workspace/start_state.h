@@ -26,6 +26,8 @@ class StartState {
   /// @throws Error  ExitCode::environment if HEAD can't be read
   StartState(const StartRecord& record, const std::filesystem::path& root);
 
+  /// The user's own tree.
+  const std::filesystem::path& root() const { return root_; }
   const std::string& head_commit() const { return head_commit_; }
   /// The workspace within its repository: "" or "sub/folder/".
   const std::string& prefix() const { return prefix_; }

@@ -13,6 +13,7 @@ Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
       reason_(std::move(reason)),
       plan_(std::move(plan)),
       record_(keep_start(options)),
+      submodules_(keep_submodules(options)),
       start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
 
 Workspace::Workspace(Isolation isolation, MountPlan plan, const Workspace& run)
@@ -20,6 +21,14 @@ Workspace::Workspace(Isolation isolation, MountPlan plan, const Workspace& run)
       reason_(run.reason_),
       plan_(std::move(plan)),
       record_(run.record_),
+      submodules_(run.submodules_),
+      start_(open_folder(AT_FDCWD, plan_.workspace.native(), plan_.workspace)) {}
+
+Workspace::Workspace(const Workspace& whole, StartRecord record)
+    : isolation_(whole.isolation_),
+      reason_(whole.reason_),
+      plan_(whole.plan_),
+      record_(std::move(record)),
       start_(open_folder(AT_FDCWD, plan_.workspace.native(), plan_.workspace)) {}
 
 std::vector<ChangedPath> Workspace::changed_paths(const Files& view,

@@ -66,6 +66,8 @@ class Workspace {
   /// absolute.
   virtual std::vector<std::filesystem::path> linked_outside() const { return {}; }
   const StartRecord& record() const { return record_; }
+  /// The submodules whose changes get a diff of their own.
+  const std::vector<SubmoduleStart>& submodules() const { return submodules_; }
 
  protected:
   /// Makes the record of the start, or reuses that of an earlier run. @throws Error
@@ -73,6 +75,8 @@ class Workspace {
             const WorkspaceOptions& options);
   /// Another tree over the same start as a run's.
   Workspace(Isolation isolation, MountPlan plan, const Workspace& run);
+  /// A part of a tree, with a git state of its own and without submodules.
+  Workspace(const Workspace& whole, StartRecord record);
   const DiskFiles& start_files() const { return start_; }
 
  private:
@@ -83,6 +87,7 @@ class Workspace {
   std::string reason_;
   MountPlan plan_;
   StartRecord record_;
+  std::vector<SubmoduleStart> submodules_;
   DiskFiles start_;
 };
 

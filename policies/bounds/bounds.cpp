@@ -120,6 +120,8 @@ class Check {
             "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
     for (const auto& name : task.output.include)
       ask("output.diff.include", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
+    for (const auto& name : task.output.submodules)
+      ask("output.diff.submodules", "'" + one_line(name, 80) + "':", gate_.file_of_workspace(name));
     if (!task.context.carry_over.empty())
       ask("context.carry_over", "'" + one_line(task.context.carry_over, 80) + "':",
           gate_.notes(task.context.carry_over, request_.files));

@@ -8,8 +8,7 @@
 #include "core/files/files.h"
 #include "core/json/json.h"
 #include "core/record/transcript_reader.h"
-#include "tests/support/git_repository.h"
-#include "tests/support/run_folder.h"
+#include "tests/end_to_end/submodules_run.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -19,52 +18,18 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-CassetteWriter script_of(const std::string& text) {
-  CassetteWriter cassette;
-  cassette.shell({"sh", "-c", text}).next().message("done");
-  return cassette;
-}
-
 /// The agent is not asked again.
 const std::string kOnce = "policy: auto\nverify: {commands: ['true'], rounds: 0}\n";
-
-/// "REASON PATH: DETAIL"
-Strings left_out_of(const Json& result) {
-  Strings lines;
-  for (const Json& one : result["left_out"].items())
-    lines.push_back(one.string_at("reason") + " " + one.string_at("path") + ": " +
-                    one.string_at("detail"));
-  return lines;
-}
-
-/// A repository with the submodules `sub`, `sub/inner` within it, and `empty`, not checked out.
-void make_modules(const RunFolder& folder) {
-  const auto make = [&](const std::string& name) {
-    folder.write(name + "/file", name + "\n");
-    folder.write(name + "/gone", name + "\n");
-    make_repository(folder.path(name));
-    commit_all(folder.path(name));
-  };
-  const auto add = [&](const std::string& to, const std::string& from, const std::string& at) {
-    git(folder.path(to), {"-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
-                          folder.path(from).string(), at});
-    git(folder.path(to), {"commit", "-q", "-m", "module"});
-  };
-  for (const char* name : {"inner", "module", "work"}) make(name);
-  add("module", "inner", "inner");
-  add("work", "module", "sub");
-  add("work", "inner", "empty");
-  git(folder.workspace(), {"-c", "protocol.file.allow=always", "submodule", "--quiet", "update",
-                           "--init", "--recursive"});
-  git(folder.workspace(), {"submodule", "--quiet", "deinit", "-f", "empty"});
-}
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(undiffable)
 
 BOOST_AUTO_TEST_CASE(changes_in_submodules_are_listed_and_kept_and_the_rest_is_a_diff) {
-  const std::string there = "; a run with -C there has a diff of it";
+  const auto listed = [](const std::string& path) {
+    return "; `output: {diff: {submodules: [" + path +
+           "]}}` in the task gives it a diff of its own, and so does a run with -C there";
+  };
   const struct {
     const char* name;
     std::string script;
@@ -73,13 +38,13 @@ BOOST_AUTO_TEST_CASE(changes_in_submodules_are_listed_and_kept_and_the_rest_is_a
   } rows[] = {
       {"a changed, a new and a removed file",
        "echo 2 > sub/file; echo 3 > sub/new; rm sub/gone",
-       {"submodule sub/file: in the submodule sub" + there,
-        "submodule sub/gone: removed from the submodule sub" + there,
-        "submodule sub/new: in the submodule sub" + there},
+       {"submodule sub/file: in the submodule sub" + listed("sub"),
+        "submodule sub/gone: removed from the submodule sub" + listed("sub"),
+        "submodule sub/new: in the submodule sub" + listed("sub")},
        {"sub/file", "sub/new"}},
       {"a submodule in a submodule",
        "echo 2 > sub/inner/file",
-       {"submodule sub/inner/file: in the submodule sub" + there},
+       {"submodule sub/inner/file: in the submodule sub/inner" + listed("sub/inner")},
        {"sub/inner/file"}},
       {"one that is not checked out",
        "echo 2 > empty/file",

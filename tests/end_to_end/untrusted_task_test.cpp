@@ -185,6 +185,7 @@ constexpr NamedKey kKeys[] = {
     {"output.diff.include[]", file},
     {"output.diff.products"},
     {"output.diff.lfs"},
+    {"output.diff.submodules[]", file},
     {"best_of.count"},
     {"best_of.parallel"},
     {"best_of.pick"},
@@ -293,6 +294,8 @@ const std::vector<Hostile>& hostile_values() {
       {"output.schema", "output: {schema: /etc/passwd}", "leads out of the task's folder"},
       {"output.diff.include[]", "output: {diff: {include: [../x]}}", "leads out of the workspace"},
       {"output.diff.include[]", "output: {diff: {include: [.env]}}", "paths.hide hides it"},
+      {"output.diff.submodules[]", "output: {diff: {submodules: [../x]}}",
+       "leads out of the workspace"},
   };
   return rows;
 }

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/files/path_below.h"
 #include "core/text/git_quote.h"
+#include "core/workspace/diff/whole_diff.h"
 #include "tools/git/time_limit.h"
 #include "tools/workspace_path.h"
 
@@ -115,15 +116,20 @@ ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
   } catch (const Error& error) {
     throw ToolError("Can't make the diff: " + std::string(error.what()));
   }
-  const auto sections = diff_sections(diff.text);
-  if (sections.size() != diff.files.size()) throw ToolError("Can't split the diff into files");
+  const std::vector<DiffFile> files = all_files(diff);
+  auto sections = diff_sections(diff.text);
+  for (const Diff& one : diff.submodules) {
+    const auto own = diff_sections(one.text);
+    sections.insert(sections.end(), own.begin(), own.end());
+  }
+  if (sections.size() != files.size()) throw ToolError("Can't split the diff into files");
   ToolResult result;
   std::string list;
   std::size_t count = 0;
   std::size_t shown = 0;
-  for (std::size_t i = 0; i < diff.files.size(); ++i) {
-    if (!is_shown(diff.files[i], path)) continue;
-    if (++count <= kMaxListed) list += summary_line(diff.files[i]);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!is_shown(files[i], path)) continue;
+    if (++count <= kMaxListed) list += summary_line(files[i]);
     // Stops at the first diff that does not fit: the shown diffs are the beginning of the list.
     const bool fits = result.text.size() + sections[i].size() <= options_.max_bytes;
     if (shown + 1 != count || (shown > 0 && !fits)) continue;
@@ -142,6 +148,9 @@ ToolResult GitDiff::run(const Json& arguments, std::stop_token stop) {
   if (shown < count)
     add_note(result.note, "the diffs of " + files_text(count - shown) +
                               " are left out; use `path` to see one of them");
+  for (const Diff& one : diff.submodules)
+    add_note(result.note, "the diffs of files in " + git_quoted_for_reading(one.submodule) +
+                              ", a submodule, have paths that begin there");
   if (!diff.too_large.empty())
     add_note(result.note,
              std::to_string(diff.too_large.size()) + " changed files are too large to show");

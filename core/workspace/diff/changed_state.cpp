@@ -9,6 +9,7 @@
 #include "core/base/hash.h"
 #include "core/files/path_below.h"
 #include "core/workspace/diff/diff_scope.h"
+#include "core/workspace/diff/tree_parts.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 
@@ -54,6 +55,24 @@ void look_through(const Fd& folder, const fs::path& shown, const std::string& pa
   }
 }
 
+/// The state of a tree, or of a part of one.
+/// @param state  gets it with the paths of the workspace
+void add_state(const Workspace& workspace, const Files& view, const fs::path& root,
+               const DiffOptions& options, const PathPatterns& free, ChangedState& state) {
+  const auto changes = workspace.changed_paths(view, options.check_cancel);
+  if (changes.empty()) return;
+  const StartState start(workspace.record(), root);
+  DiffScope scope(workspace, view, start, options, changes);
+  for (const ChangedPath& changed : changes) {
+    if (options.check_cancel) options.check_cancel();
+    const std::string path = options.within + changed.path;
+    if (in_git_folder(changed.path) || free.match(path)) continue;
+    if (scope.place_of(changed).kind != DiffScope::Place::Kind::inside) continue;
+    state.emplace(
+        path, changed.kind == ChangedPath::Kind::deleted ? "none" : word_of(view, changed.path));
+  }
+}
+
 bool is_whiteout(const FileStamp& stamp) { return S_ISCHR(stamp.mode); }
 
 }  // namespace
@@ -62,20 +81,14 @@ ChangedState changed_state(const Workspace& workspace, const Files& view,
                            const std::filesystem::path& root, const DiffOptions& options,
                            const std::vector<std::string>& may_change,
                            const CancelCheck& check_cancel) {
-  const auto changes = workspace.changed_paths(view, check_cancel);
   ChangedState state;
-  if (changes.empty()) return state;
-  const StartState start(workspace.record(), root);
-  DiffScope scope(workspace, view, start, options, changes);
   const PathPatterns free(may_change, "verify.may_change");
-  for (const ChangedPath& changed : changes) {
-    if (check_cancel) check_cancel();
-    if (in_git_folder(changed.path) || free.match(changed.path)) continue;
-    if (scope.place_of(changed).kind != DiffScope::Place::Kind::inside) continue;
-    state.emplace(changed.path, changed.kind == ChangedPath::Kind::deleted
-                                    ? "none"
-                                    : word_of(view, changed.path));
-  }
+  DiffOptions own = options;
+  own.check_cancel = check_cancel;
+  const std::vector<TreePart> parts = parts_of(workspace, view, root, check_cancel);
+  if (parts.empty()) add_state(workspace, view, root, own, free, state);
+  for (const TreePart& part : parts)
+    add_state(*part.workspace, *part.view, part.root, options_within(part, own), free, state);
   return state;
 }
 

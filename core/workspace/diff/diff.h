@@ -31,6 +31,9 @@ struct DiffOptions {
   /// Limit for all changed files together, both sides: they are held in memory, and compressing
   /// binary files takes time, while sparse files would cost the agent nothing.
   std::uint64_t max_bytes = 256ull << 20;
+  /// The folder that the diff is of, within the workspace: "libs/a/" for a submodule. `include` is
+  /// about paths of the workspace.
+  std::string within{};
   std::string place{};  ///< the workspace's absolute path, looked for in new files; "": not
   std::string only{};   ///< limits the diff to this file or folder; "": all
   /// A draft is only shown: it is not verified by applying it, and fewer pairs of files are
@@ -129,6 +132,9 @@ struct DiffEffect {
 };
 
 /// The changes of a run, as git sees a tree.
+///
+/// Submodules that the task lists have diffs of their own, which may be applied in them. All lists,
+/// except `files` and `applies_to`, and the effect are about the whole workspace.
 struct Diff {
   /// git's extended unified format; "" if nothing changed. If the workspace is a folder of a
   /// repository, the paths begin at the repository's toplevel: git apply (is_toplevel_relative in
@@ -163,8 +169,11 @@ struct Diff {
   std::string base;                     ///< "start" or "head": what the diff compares with
   std::string head_commit;              ///< at the start; "" without a repository or a commit
   DiffEffect effect{};                  ///< with DiffOptions::effect
-  std::string prefix;         ///< the workspace within its repository: "" or "sub/folder/"
-  std::string index_problem;  ///< why the index can't be read, or "": then HEAD replaced it
+  std::string submodule{};         ///< that it is a diff of, relative to the workspace; "": of none
+  std::vector<Diff> submodules{};  ///< sorted by path; those that have changes in the diff
+  std::uint64_t bytes = 0;         ///< of all contents, both sides
+  std::string prefix;              ///< the workspace within its repository: "" or "sub/folder/"
+  std::string index_problem;       ///< why the index can't be read, or "": then HEAD replaced it
 };
 
 }  // namespace sortie

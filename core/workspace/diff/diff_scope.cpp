@@ -60,7 +60,7 @@ bool DiffScope::is_ignored_by_run(const ChangedPath& changed) {
 }
 
 DiffScope::Place DiffScope::place_of(const ChangedPath& changed) {
-  if (included_.match(changed.path)) return {};
+  if (included_.match(options_.within + changed.path)) return {};
   const bool folder =
       changed.kind == PathKind::unreadable || changed.kind == PathKind::removed_folder;
   if (folder)

@@ -9,6 +9,7 @@
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
+#include "core/git/submodules.h"
 #include "core/workspace/diff/diff_scope.h"
 #include "core/workspace/diff/link_loops.h"
 #include "core/workspace/tree.h"
@@ -81,6 +82,14 @@ bool leaves_tree(const std::string& path, const std::string& target, const std::
   const fs::path place = (fs::path(prefix) / path).parent_path();
   const fs::path meant = (place / target).lexically_normal();
   return !meant.empty() && *meant.begin() == "..";
+}
+
+/// A path as an entry of a list in YAML.
+std::string yaml_name(const std::string& path) {
+  const bool plain = std::all_of(path.begin(), path.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '/' || c == '_' || c == '-' || c == '.';
+  });
+  return plain ? path : '"' + path + '"';
 }
 
 /// Goes through all changes of a run, path by path.
@@ -190,13 +199,32 @@ class Selector {
     }
   }
 
-  std::string words_for(const std::string& module, const ChangedPath& changed) const {
+  std::string words_for(const std::string& module, const ChangedPath& changed) {
     if (changed.path == module) return "it is a submodule of the repository";
-    const std::string name = path_text(module);
     const std::string is = changed.kind == PathKind::deleted ? "removed from" : "in";
-    if (!workspace_.start().status(module + "/.git"))
-      return is + " the submodule " + name + ", which is not checked out";
-    return is + " the submodule " + name + "; a run with -C there has a diff of it";
+    const std::string inner = innermost(module, changed.path);
+    const std::string name = options_.within + inner;
+    if (!workspace_.start().status(inner + "/.git"))
+      return is + " the submodule " + path_text(name) + ", which is not checked out";
+    return is + " the submodule " + path_text(name) + "; `output: {diff: {submodules: [" +
+           yaml_name(name) +
+           "]}}` in the task gives it a diff of its own, and so does a run with -C there";
+  }
+
+  /// The innermost submodule that the path is in, if those within a submodule are known.
+  /// @param module  the outermost
+  std::string innermost(const std::string& module, const std::string& path) {
+    if (!modules_) {
+      modules_.emplace();
+      try {
+        modules_ = find_submodules(start_.root());
+      } catch (const Error&) {  // the outermost will do
+      }
+    }
+    std::string found = module;
+    for (const Submodule& one : *modules_)
+      if (path.starts_with(one.path + "/") && one.path.size() > found.size()) found = one.path;
+    return found;
   }
 
   void take(Change change) {
@@ -208,7 +236,7 @@ class Selector {
     for (const auto& side : {&change.before, &change.after})
       bytes += *side ? (*side)->content.size() : 0;
     if (bytes > options_.max_bytes) return too_much(change.path);
-    bytes_ = bytes;
+    bytes_ = diff_.bytes = bytes;
     const auto& made = change.after;
     if (made && made->mode == 0120000 && change.before != made &&
         leaves_tree(change.path, made->content, start_.prefix()))
@@ -311,6 +339,7 @@ class Selector {
   std::map<std::string, std::pair<std::size_t, std::size_t>> files_of_products_;
   GitIndex names_;  ///< an empty index without a repository, to validate names
   std::vector<Change> changes_;
+  std::optional<std::vector<Submodule>> modules_;  ///< looked for when one has changes
   std::uint64_t bytes_ = 0;
 };
 

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/files/path_below.h"
 #include "core/git/git_repository.h"
 #include "core/git/stored_bytes.h"
 #include "core/workspace/diff/diff_selection.h"
 #include "core/workspace/diff/patch_check.h"
 #include "core/workspace/diff/patch_text.h"
+#include "core/workspace/diff/tree_parts.h"
+#include "core/workspace/diff/whole_diff.h"
 #include "core/workspace/start_record.h"
 
 namespace fs = std::filesystem;
@@ -307,8 +311,11 @@ void check_start(const fs::path& root) {
     (void)head_tree(*found.handle);
 }
 
-Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
-               const DiffOptions& options) {
+namespace {
+
+/// Makes the diff of a tree, or of a part of one.
+Diff diff_of_tree(const Workspace& workspace, const Files& view, const fs::path& root,
+                  const DiffOptions& options) {
   const StartState start(workspace.record(), root);
   Diff diff;
   diff.head_commit = start.head_commit();
@@ -332,6 +339,48 @@ Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& ro
   if (!options.draft) diff.applies_to = judge_applies_to(changes, sides, start);
   if (!options.draft && options.effect) diff.effect = take_effect(sides, start.prefix().size());
   return diff;
+}
+
+/// The part of `only` that is in a folder: nothing if it is elsewhere, "" for all of it.
+std::optional<std::string> only_within(const std::string& only, const std::string& submodule) {
+  if (is_below(submodule, only)) return "";
+  if (!is_below(only, submodule)) return std::nullopt;
+  return only.substr(submodule.size() + 1);
+}
+
+/// A diff of its files can't say that a submodule is gone, or is none any more.
+void judge_place(const TreePart& part, Diff& whole) {
+  try {
+    if (part.view->status(".git")) return;
+  } catch (const ToolError&) {  // a link that leads elsewhere
+  }
+  const bool known = std::any_of(whole.left_out.begin(), whole.left_out.end(),
+                                 [&](const LeftOut& one) { return one.path == part.submodule; });
+  if (!known)
+    whole.left_out.push_back({part.submodule, LeftOut::Why::submodule,
+                              "the submodule itself was removed, or replaced by a folder that is "
+                              "none"});
+}
+
+}  // namespace
+
+Diff make_diff(const Workspace& workspace, const Files& view, const fs::path& root,
+               const DiffOptions& options) {
+  const std::vector<TreePart> parts = parts_of(workspace, view, root, options.check_cancel);
+  if (parts.empty()) return diff_of_tree(workspace, view, root, options);
+  Diff whole = diff_of_tree(*parts[0].workspace, *parts[0].view, root, options);
+  for (const TreePart& part : std::span(parts).subspan(1)) {
+    const auto only = only_within(options.only, part.submodule);
+    if (!only) continue;
+    judge_place(part, whole);
+    DiffOptions own = options_within(part, options);
+    own.max_bytes -= std::min(own.max_bytes, whole.bytes);
+    own.only = *only;
+    Diff diff = diff_of_tree(*part.workspace, *part.view, part.root, own);
+    diff.submodule = part.submodule;
+    add_submodule(whole, std::move(diff));
+  }
+  return whole;
 }
 
 }  // namespace sortie

@@ -91,7 +91,7 @@ budget:
 context:
   shown_output: 4KiB
 output:
-  diff: {context_lines: 5, renames: false, base: head, include: [dist], products: include, lfs: true}
+  diff: {context_lines: 5, renames: false, base: head, include: [dist], products: include, lfs: true, submodules: [libs/a]}
 )";
 
 }  // namespace
@@ -145,6 +145,7 @@ BOOST_AUTO_TEST_CASE(every_key_is_read_and_paths_are_relative_to_the_file) {
   BOOST_TEST((task.output.include == std::vector<std::string>{"dist"}));
   BOOST_TEST((task.output.products == Products::include));
   BOOST_TEST(task.output.lfs);
+  BOOST_TEST((task.output.submodules == std::vector<std::string>{"libs/a"}));
 }
 
 BOOST_AUTO_TEST_CASE(the_schema_knows_what_the_loader_reads) {

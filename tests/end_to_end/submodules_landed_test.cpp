@@ -1,0 +1,239 @@
+// What becomes of diffs of submodules after the run: applied, landed, checked, returned again.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+
+#include "core/record/transcript_reader.h"
+#include "tests/end_to_end/submodules_run.h"
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kTask = "policy: auto\noutput: {diff: {submodules: [sub, sub/inner]}}\n";
+
+CassetteWriter changes() {
+  return script_of("echo 2 > sub/file; rm sub/gone; echo 3 > sub/inner/new; echo top >> file");
+}
+
+bool has_changes(const fs::path& root) {
+  return read_file(root / "sub/file") == "2\n" && !fs::exists(root / "sub/gone") &&
+         fs::exists(root / "sub/inner/new") && read_file(root / "file") == "work\ntop\n";
+}
+
+ProgramEnd land(const RunFolder& folder, const fs::path& target,
+                const std::vector<std::string>& flags = {}) {
+  std::vector<std::string> argv = {sortie_binary(), "land", folder.out().string()};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  return run_program({.argv = argv, .folder = target});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(submodules_landed)
+
+BOOST_AUTO_TEST_CASE(apply_writes_all_of_them_or_none) {
+  const struct {
+    const char* name;
+    const char* meanwhile;  ///< what the agent's command does not see: made by the user
+    int status;
+  } rows[] = {{"as it was", "", 0}, {"a file of a submodule changed meanwhile", "sub/file", 13}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const RunFolder folder;
+      make_modules(folder);
+      folder.write_task(changes(), row.status == 0
+                                       ? kTask
+                                       : "policy: auto\noutput: {diff: {base: head, submodules: "
+                                         "[sub, sub/inner]}}\n");
+      if (row.status != 0) folder.write("work/" + std::string(row.meanwhile), "mine\n");
+      const auto before = files_of(folder.workspace());
+
+      const ProgramEnd end = folder.run({"--apply"});
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      const Json result = folder.result();
+      if (row.status == 0) {
+        BOOST_TEST(has_changes(folder.workspace()));
+        BOOST_TEST((result["applied_paths"].texts() ==
+                    std::vector<std::string>{"file", "sub/file", "sub/gone", "sub/inner/new"}));
+      } else {
+        BOOST_TEST((files_of(folder.workspace()) == before));
+        BOOST_TEST(holds(end.errors, "sub/file: has another content now"), end.errors);
+        BOOST_TEST(fs::exists(folder.out() / "partial-submodules/sub.diff"));
+        BOOST_TEST(!fs::exists(folder.out() / "submodules"));
+        BOOST_TEST(result["submodules"].items().front().string_at("diff") ==
+                   "partial-submodules/sub.diff");
+      }
+      BOOST_TEST(!fs::exists(folder.workspace() / ".sortie-apply"));
+      BOOST_TEST(verify_run(folder.out()).problem == "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_is_returned_again_applies_them_too) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+
+  const ProgramEnd again = folder.run({"--apply"});
+
+  BOOST_TEST(again.status == 0, again.errors);
+  BOOST_TEST(has_changes(folder.workspace()));
+}
+
+BOOST_AUTO_TEST_CASE(the_picked_one_of_several_attempts_leaves_them_at_the_top) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+
+  const ProgramEnd end = folder.run({"--best-of", "2", "--apply"});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(has_changes(folder.workspace()));
+  BOOST_TEST(folder.artifact("submodules/sub.diff") ==
+             folder.artifact("attempt-1/submodules/sub.diff"));
+  const ProgramEnd verified =
+      run_program({.argv = {sortie_binary(), "verify", folder.out().string()}});
+  BOOST_TEST(verified.status == 0, verified.errors);
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_changed_in_them_afterwards_is_named) {
+  const struct {
+    const char* name;
+    std::function<void(const fs::path& out)> change;
+    const char* says;
+  } rows[] = {
+      {"a byte", [](const fs::path& out) { write_file(out / "submodules/sub.diff", "x"); },
+       "submodules/sub.diff was changed"},
+      {"one less", [](const fs::path& out) { fs::remove(out / "submodules/sub/inner.diff"); },
+       "submodules/sub/inner.diff is missing"},
+      {"one more", [](const fs::path& out) { write_file(out / "submodules/x.diff", ""); },
+       "submodules/x.diff was added"},
+      {"one of a failure",
+       [](const fs::path& out) {
+         fs::create_directory(out / "partial-submodules");
+         write_file(out / "partial-submodules/sub.diff", "");
+       },
+       "partial-submodules/sub.diff was added"},
+      {"a link on the way",
+       [](const fs::path& out) {
+         fs::rename(out / "submodules/sub", out / "submodules/real");
+         fs::create_symlink("real", out / "submodules/sub");
+       },
+       "submodules/sub"},
+  };
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const fs::path target = clone_modules(folder, "target");
+  copy_tree(folder.out(), folder.path("kept"));
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      fs::remove_all(folder.out());
+      copy_tree(folder.path("kept"), folder.out());
+      row.change(folder.out());
+
+      const ProgramEnd end =
+          run_program({.argv = {sortie_binary(), "verify", folder.out().string()}});
+      BOOST_TEST(end.status == 8, end.errors);
+      BOOST_TEST(holds(end.printed(), row.says), end.printed());
+      BOOST_TEST(land(folder, target).status == 8);
+      BOOST_TEST(!has_changes(target));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(land_writes_them_into_the_work_tree) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const fs::path target = clone_modules(folder, "target");
+
+  const ProgramEnd end = land(folder, target);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(has_changes(target));
+  BOOST_TEST(holds(end.errors, "the submodule sub/inner has changes in the work tree alone"),
+             end.errors);
+  const Json request = parse_json(folder.artifact("pr.json"));
+  BOOST_TEST(request["files"].items().size() == 4);
+  // The mail is for the repository itself.
+  BOOST_TEST(!holds(folder.artifact("change.mbox"), "sub"));
+  BOOST_TEST(land(folder, target).status == 0);  // it is there already
+}
+
+BOOST_AUTO_TEST_CASE(land_merges_in_submodules_and_refuses_what_it_can_not_land_whole) {
+  const struct {
+    const char* name;
+    std::vector<std::string> flags;
+    std::function<void(const fs::path& target)> before;
+    int status;
+    const char* says;
+  } rows[] = {
+      {"a commit", {"--onto", "HEAD"}, {}, 2, "a commit of this repository can't hold"},
+      {"a submodule that is not checked out",
+       {},
+       [](const fs::path& target) {
+         git(target, {"submodule", "-q", "deinit", "-f", "sub"});
+       },
+       13,
+       "the submodule sub, which is not checked out here"},
+      {"a submodule that is none here",
+       {},
+       [](const fs::path& target) {
+         git(target, {"rm", "-q", "-f", "sub"});
+         git(target, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"});
+         fs::create_directories(target / "sub");
+         write_file(target / "sub/file", "module\n");
+       },
+       13,
+       "the submodule sub, which this repository does not have"},
+      {"a link in its place",
+       {},
+       [](const fs::path& target) {
+         fs::rename(target / "sub", target / "real");
+         fs::create_symlink("real", target / "sub");
+       },
+       13,
+       "the submodule sub, which is not checked out here"},
+      {"a file that has changed",
+       {},
+       [](const fs::path& target) { write_file(target / "sub/file", "mine\n"); },
+       13,
+       "sub/file: has another content now"},
+      {"a policy that does not let it be written",
+       {"--policy", "readonly.yaml"},
+       [](const fs::path& target) {
+         write_file(target / "readonly.yaml",
+                    "version: 1\nextends: strict\npaths: {protect: [sub/inner]}\n");
+       },
+       8,
+       "sub/inner/new"},
+  };
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  int number = 0;
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const fs::path target = clone_modules(folder, "target" + std::to_string(++number));
+      if (row.before) row.before(target);
+      const auto before = files_of(target);
+
+      const ProgramEnd end = land(folder, target, row.flags);
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(holds(end.errors, row.says), end.errors);
+      BOOST_TEST((files_of(target) == before));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
