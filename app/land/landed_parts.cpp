@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/git/submodules.h"
 #include "core/workspace/apply/tree_conversion.h"
 #include "core/workspace/apply/tree_path.h"
@@ -43,6 +44,17 @@ FoundRepository open_submodule(const std::string& path, const FoundRepository& r
   return find_repository(repository.toplevel / path);
 }
 
+/// Otherwise two diffs could make one file, and what is judged be another one than what is written.
+void check_belongs(const std::string& path, const LandedPart& part,
+                   const std::vector<LandedPart>& parts) {
+  for (const LandedPart& other : parts)
+    if (!other.submodule.empty() && &other != &part && is_below(path, other.submodule) &&
+        other.submodule.size() > part.submodule.size())
+      throw Error(path_text(path) + " is in the submodule " + path_text(other.submodule) +
+                      ", which has a diff of its own",
+                  ExitCode::integrity);
+}
+
 void put_prefix(std::string& path, const std::string& prefix) {
   if (!path.empty()) path = prefix + path;
 }
@@ -67,6 +79,8 @@ std::vector<FilePatch> all_patches(const std::vector<LandedPart>& parts) {
     for (FilePatch patch : part.patches) {
       put_prefix(patch.header.old_path, part.prefix());
       put_prefix(patch.header.new_path, part.prefix());
+      check_belongs(patch.header.old_path, part, parts);
+      check_belongs(patch.header.new_path, part, parts);
       all.push_back(std::move(patch));
     }
   return all;

@@ -27,6 +27,7 @@ struct LandedPart {
 std::vector<LandedPart> parts_of_run(const LandedRun& run, const FoundRepository& repository);
 
 /// All patches, with paths from the toplevel.
+/// @throws Error  integrity: a diff changes what belongs to a submodule with another one
 std::vector<FilePatch> all_patches(const std::vector<LandedPart>& parts);
 
 struct LandPlanOptions {

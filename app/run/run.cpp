@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/git/config/git_place.h"
 #include "core/provider/cassette.h"
+#include "core/workspace/undo_own_tree.h"
 #include "policies/sandbox/canary.h"
 
 namespace sortie {
@@ -139,14 +140,17 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   recover_workspace(resolved, inputs);
   check_apply(resolved, inputs);
   check_diff_base(inputs);
-  check_submodules(inputs);
   check_flag_outputs(resolved, inputs);
   GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
   Json key_parts = run_key_parts(inputs, git.head_commit);
   const HeldSignals held_signals;  // before anything is written
   OutputFolder out(resolved.out);
+  // A run that was killed in the workspace itself may have changed submodules: it is undone first.
+  const bool as_left = has_own_tree(out.path() / "state");
+  if (!as_left) check_submodules(inputs);
   const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings);
   out.take(previous);
+  if (as_left && previous != Previous::resumed) check_submodules(inputs);
   if (previous == Previous::returned) {
     const ExitCode code = return_found_run(out, inputs, resolved, style);
     if (code == ExitCode::success) out.remove_state();

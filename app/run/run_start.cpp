@@ -106,8 +106,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.state = state;
   options.isolation = inputs.task.workspace.isolation;
   options.copy_limit = inputs.task.workspace.copy_limit;
-  for (const Submodule& one : listed_submodules(inputs.workspace, inputs.task.output.submodules))
-    options.submodules.push_back(one.path);
+  options.submodules = inputs.task.output.submodules;
   options.namespaces = namespaces != Namespaces::none;
   options.protects = !inputs.policy.protect.empty();
   options.overlay_assumed = namespaces == Namespaces::assumed;

@@ -16,6 +16,7 @@
 #include "core/files/files.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
+#include "core/git/submodules.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/workspace_options.h"
 
@@ -109,14 +110,19 @@ constexpr const char* kSubmodules = "submodules";
 /// Exists if the repository's settings convert line ends.
 constexpr const char* kConverts = "converts";
 
-void take_places(const fs::path& file, StartRecord& record) {
-  const std::string text = read_file(file, 1 << 20);
+/// The reverse of lines_of().
+std::vector<fs::path> paths_in(const std::string& text) {
   std::vector<fs::path> paths;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\0', at);
     paths.push_back(text.substr(at, end - at));
     at = std::min(end, text.size()) + 1;
   }
+  return paths;
+}
+
+void take_places(const fs::path& file, StartRecord& record) {
+  const std::vector<fs::path> paths = paths_in(read_file(file, 1 << 20));
   if (paths.empty()) return;
   record.toplevel = paths.front();
   record.has_repository = paths.size() > 1;
@@ -169,13 +175,28 @@ void write_record(const fs::path& file, std::string_view content) {
 }
 
 std::vector<SubmoduleStart> keep_submodules(const WorkspaceOptions& options) {
+  if (options.submodules.empty()) return {};
+  const fs::path folder = options.state / kSubmodules;
+  const fs::path names = folder / "names";
+  std::error_code error;
+  const bool resumed = fs::exists(names, error);
+  std::vector<fs::path> paths;
+  if (resumed)
+    paths = paths_in(read_file(names, 1 << 20));
+  else
+    for (const Submodule& one : listed_submodules(options.root, options.submodules))
+      paths.emplace_back(one.path);
   std::vector<SubmoduleStart> modules;
-  for (const std::string& path : options.submodules) {
+  for (const fs::path& path : paths) {
     WorkspaceOptions own;
     own.root = options.root / path;
     // A path may be longer than a name of a file.
-    own.state = options.state / kSubmodules / sha256_hex(path).substr(0, 32);
-    modules.push_back({path, keep_start(own)});
+    own.state = folder / sha256_hex(path.native()).substr(0, 32);
+    modules.push_back({path.native(), keep_start(own)});
+  }
+  if (!resumed) {
+    make_folders(folder);
+    write_record(names, lines_of(paths));
   }
   return modules;
 }

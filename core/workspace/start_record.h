@@ -31,7 +31,9 @@ struct SubmoduleStart {
   StartRecord record;
 };
 
-/// The same for options.submodules, sorted by path. @throws Error  as keep_start()
+/// The same for options.submodules, sorted by path. A resumed run keeps those of its start, whatever
+/// has become of them.
+/// @throws Error  as keep_start() and listed_submodules()
 std::vector<SubmoduleStart> keep_submodules(const WorkspaceOptions& options);
 
 /// Writes the rules of an ignore or attribute file for libgit2 (readable_rules()). @throws Error

@@ -28,7 +28,7 @@ struct WorkspaceOptions {
   /// Isolation none: which of the files that git ignores are kept, too, as long as there is room
   /// within copy_limit. Empty: none.
   std::function<bool(const std::string& path)> keeps_ignored = {};
-  /// The submodules that get a diff of their own, relative to the root (Submodule::path).
+  /// The submodules that get a diff of their own: a list as listed_submodules() takes it.
   std::vector<std::string> submodules = {};
   /// Whether commands are to be kept from changing any path (paths.protect is not empty).
   bool protects = true;

@@ -1,4 +1,6 @@
 // Submodules that the task lists (output.diff.submodules): the changes in each are a diff of its own.
+#include <signal.h>
+
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
@@ -267,16 +269,13 @@ BOOST_AUTO_TEST_CASE(
     const char* says;
   } rows[] = {
       {"as it is", "", 0, "2 ignored paths"},
-      {"included", "", 0, "2 ignored paths"},
       {"too many files", "expect: {diff: {max_files: 1}}\n", 1, "2 changed files"},
       {"too many lines", "expect: {diff: {max_lines: 1}}\n", 1, "2 added and deleted lines"},
       {"a denied path", "expect: {diff: {deny: ['sub/**']}}\n", 1, "sub/kept.top"},
       {"an allowed path", "expect: {diff: {allow: ['file']}}\n", 1, "sub/kept.top"},
-      {"a protected path", "", 1, ""},
   };
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
-      if (std::string(row.says).empty()) continue;
       const RunFolder folder;
       make_modules(folder);
       folder.write("work/.gitignore", "*.top\n");
@@ -335,6 +334,98 @@ BOOST_AUTO_TEST_CASE(a_secret_in_a_submodules_diff_is_a_leak_and_is_not_written)
   BOOST_TEST(holds(end.errors, "sub/file:1"), end.errors);
   BOOST_TEST(!holds(folder.artifact("partial-submodules/sub.diff"), secret));
   BOOST_TEST(!fs::exists(folder.out() / "submodules"));
+}
+
+BOOST_AUTO_TEST_CASE(restored_and_kept_paths_of_the_verification_are_those_of_the_workspace) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(
+      script_of("echo 2 > sub/file; echo 3 > sub/new"),
+      "policy: auto\noutput: {diff: {submodules: [sub]}}\n"
+      "verify: {commands: ['grep module sub/file && cat sub/new && echo > sub/made'], "
+      "restore: ['sub/f*'], may_change: ['sub/made'], rounds: 0}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST((folder.result()["verification"]["restored"].texts() == Strings{"sub/file"}));
+  BOOST_TEST(holds(folder.artifact("submodules/sub.diff"), "+2\n"));
+  BOOST_TEST(!holds(folder.artifact("submodules/sub.diff"), "made"));
+}
+
+BOOST_AUTO_TEST_CASE(a_workspace_in_a_folder_of_its_repository_names_submodules_from_there) {
+  const RunFolder folder;
+  folder.write("module/file", "module\n");
+  make_repository(folder.path("module"));
+  commit_all(folder.path("module"));
+  folder.write("work/dir/file", "work\n");
+  make_repository(folder.workspace());
+  commit_all(folder.workspace());
+  git(folder.workspace(), {"-c", "protocol.file.allow=always", "submodule", "--quiet", "add",
+                           folder.path("module").string(), "dir/sub"});
+  git(folder.workspace(), {"commit", "-q", "-m", "module"});
+  folder.write_task(script_of("echo 2 > sub/file; echo 3 > file"),
+                    "policy: auto\noutput: {diff: {submodules: [sub]}}\n");
+  const fs::path target = clone_modules(folder, folder.path("target").string());
+
+  const ProgramEnd end = folder.run({"-C", (folder.workspace() / "dir").string(), "--apply"});
+
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  BOOST_TEST(read_file(folder.workspace() / "dir/sub/file") == "2\n");
+  BOOST_TEST(read_file(folder.workspace() / "dir/file") == "3\n");
+  const ProgramEnd landed =
+      run_program({.argv = {sortie_binary(), "land", folder.out().string()}, .folder = target});
+  BOOST_TEST(landed.status == 0, landed.errors);
+  BOOST_TEST(read_file(target / "dir/sub/file") == "2\n");
+  const ProgramEnd checked = run_program(
+      {.argv = {sortie_binary(), "verify", folder.out().string(), "-C", target.string()}});
+  BOOST_TEST(holds(checked.output, "submodules/sub.diff: applied to the recorded base, 1 of 1"),
+             checked.printed());
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_in_the_users_own_tree_takes_changes_in_submodules_back) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(script_of(kEveryChange),
+                    "policy: auto\nverify: {commands: ['false'], rounds: 0}\n" + kBoth);
+  const auto before = files_of(folder.workspace());
+
+  const ProgramEnd end = folder.run({"--isolation", "none"});
+
+  if (end.status == 7) return;  // no namespaces here
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST((files_of(folder.workspace()) == before));
+  BOOST_TEST(holds(folder.artifact("partial-submodules/sub.diff"), "+2\n"));
+}
+
+/// Killed in its second turn; in the user's own tree the submodule is not there any more then.
+BOOST_AUTO_TEST_CASE(a_run_that_was_killed_goes_on_with_the_submodules_of_its_start) {
+  for (const char* isolation : {"overlay", "copy", "none"}) {
+    BOOST_TEST_CONTEXT(isolation) {
+      const RunFolder folder;
+      make_modules(folder);
+      folder.write_task(CassetteWriter()
+                            .shell({"sh", "-c", "echo 2 > sub/file; cp -r sub aside; rm -r sub"})
+                            .next()
+                            .shell({"sleep", "5"})
+                            .next()
+                            .shell({"sh", "-c", "cp -r aside sub; rm -r aside"})
+                            .next()
+                            .message("done"),
+                        "policy: auto\n" + kBoth);
+      Program program(folder.start({"--isolation", isolation}));
+      if (program.wait_for_output_text("sleep 5")) program.signal(SIGKILL);
+      program.finish();
+
+      const ProgramEnd end = folder.run({"--isolation", isolation});
+
+      if (end.status == 7) continue;  // it does not work here
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(holds(folder.artifact("submodules/sub.diff"), "+2\n"));
+      BOOST_TEST(folder.artifact("changes.diff") == "");
+      BOOST_TEST(verify_run(folder.out()).problem == "");
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
