@@ -29,6 +29,40 @@ inline CassetteWriter script(const std::string& text, const std::string& message
   return cassette;
 }
 
+inline void write_anew(const fs::path& file, const std::string& content) {
+  fs::remove_all(file);
+  std::ofstream(file, std::ios::binary) << content;
+}
+
+/// Changes the data of records, and makes the chain and result.json anew.
+template <typename Change>
+void forge_records_in(const RunFolder& folder, const Change& change) {
+  const fs::path file = folder.out() / "transcript.jsonl";
+  const std::string old = read_file(file);
+  std::string text;
+  std::string last(64, '0');
+  Json result = parse_json(read_file(folder.out() / "result.json"));
+  for (const auto line : split_lines(old)) {
+    Json record = parse_json(line);
+    change(record.string_at("type"), *record.find("data"));
+    record.set("prev", last);
+    const std::string written = write_json(record);
+    last = sha256_hex(written);
+    text += written + "\n";
+    if (record.string_at("type") != "run.completed") continue;
+    const Json digests = result["digests"];
+    result = record["data"]["result"];
+    result.set("digests", digests);
+    result.find("digests")->set("transcript", "sha256:" + last);
+  }
+  write_anew(file, text);
+  write_anew(folder.out() / "result.json", result_text(result));
+}
+
+inline void write_attestation_in(const fs::path& out) {
+  write_anew(out / "attestation.json", attestation_text(out, read_file(out / "result.json")));
+}
+
 /// A repository, a run on a clone of it, and `sortie land` in the repository.
 class Pipeline {
  public:
@@ -85,34 +119,11 @@ class Pipeline {
     write(folder.out() / "changes.diff", diff);
     write_attestation();
   }
-  /// Changes the data of records, and makes the chain and result.json anew.
   template <typename Change>
   void forge_records(const Change& change) const {
-    const fs::path file = folder.out() / "transcript.jsonl";
-    const std::string old = read_file(file);
-    std::string text;
-    std::string last(64, '0');
-    Json result = parse_json(read_file(folder.out() / "result.json"));
-    for (const auto line : split_lines(old)) {
-      Json record = parse_json(line);
-      change(record.string_at("type"), *record.find("data"));
-      record.set("prev", last);
-      const std::string written = write_json(record);
-      last = sha256_hex(written);
-      text += written + "\n";
-      if (record.string_at("type") != "run.completed") continue;
-      const Json digests = result["digests"];
-      result = record["data"]["result"];
-      result.set("digests", digests);
-      result.find("digests")->set("transcript", "sha256:" + last);
-    }
-    write(file, text);
-    write(folder.out() / "result.json", result_text(result));
+    forge_records_in(folder, change);
   }
-  void write_attestation() const {
-    write(folder.out() / "attestation.json",
-          attestation_text(folder.out(), read_file(folder.out() / "result.json")));
-  }
+  void write_attestation() const { write_attestation_in(folder.out()); }
   /// The files of a diff, as they would be recorded.
   static Json files_of(const std::string& diff, const Json& old) {
     Json files = Json::array();
@@ -130,10 +141,7 @@ class Pipeline {
     }
     return files;
   }
-  static void write(const fs::path& file, const std::string& content) {
-    fs::remove_all(file);
-    std::ofstream(file, std::ios::binary) << content;
-  }
+  static void write(const fs::path& file, const std::string& content) { write_anew(file, content); }
   std::string out(const char* name) const { return folder.artifact(name); }
   /// The files of a work tree without its repository.
   static std::map<std::string, std::string> tree_of(const fs::path& root) {

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "core/record/transcript_reader.h"
+#include "tests/end_to_end/land_run.h"
 #include "tests/end_to_end/submodules_run.h"
 
 using namespace sortie;
 using namespace sortie::test;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -232,6 +232,96 @@ BOOST_AUTO_TEST_CASE(land_merges_in_submodules_and_refuses_what_it_can_not_land_
       BOOST_TEST(end.status == row.status, end.errors);
       BOOST_TEST(holds(end.errors, row.says), end.errors);
       BOOST_TEST((files_of(target) == before));
+    }
+  }
+}
+
+/// The folder of a run is a stranger's: all its digests may fit.
+BOOST_AUTO_TEST_CASE(a_forged_run_lands_nothing_where_no_diff_of_its_kind_belongs) {
+  const std::string added =
+      "new file mode 100644\nindex 0000000000000000000000000000000000000000.."
+      "587be6b4c3f93f93c489c0111bba5596147a26cb\n--- /dev/null\n";
+  const auto diff_of = [&](const std::string& path) {
+    return "diff --git a/" + path + " b/" + path + "\n" + added + "+++ b/" + path +
+           "\n@@ -0,0 +1 @@\n+x\n";
+  };
+  const struct {
+    const char* name;
+    std::string diff;       ///< in --out
+    std::string submodule;  ///< that it says to be of
+    std::string path;       ///< of the file that it makes
+    int status;
+    const char* says;
+  } rows[] = {
+      {"a file of a submodule in the diff around it", "changes.diff", "", "sub/evil", 8,
+       "sub/evil is in the submodule sub, which has a diff of its own"},
+      {"a file of a submodule in that of the one around it", "submodules/sub.diff", "sub",
+       "inner/evil", 8, "sub/inner/evil is in the submodule sub/inner"},
+      {"a folder that is no submodule", "submodules/other.diff", "other", "evil", 13,
+       "the submodule other, which this repository does not have"},
+      {"the repository itself", "submodules/.git.diff", ".git", "hooks/evil", 8, ".git"},
+      {"a folder outside", "submodules/../x.diff", "../x", "evil", 8, "is not a file name"},
+      {"a path into a repository", "submodules/sub.diff", "sub", ".git/evil", 8, ".git"},
+  };
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  copy_tree(folder.out(), folder.path("kept"));
+  const fs::path target = clone_modules(folder, folder.path("target").string());
+  const auto before = read_tree(target);
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      fs::remove_all(folder.out());
+      copy_tree(folder.path("kept"), folder.out());
+      const std::string diff = diff_of(row.path);
+      const std::string digest = sha256_hex(diff);
+      const Json files = Pipeline::files_of(diff, Json::array());
+      bool is_new = true;
+      std::int64_t count = 0;
+      forge_records_in(folder, [&](const std::string& type, Json& data) {
+        if (type == "diff.written") {
+          const bool same = data.string_at("name") == row.diff;
+          // One of the records becomes that of another submodule.
+          const bool taken = is_new && (same || (row.submodule != "sub" && !row.submodule.empty() &&
+                                                 data.string_at("submodule") == "sub/inner"));
+          if (taken) {
+            is_new = false;
+            data.set("name", row.diff);
+            if (!row.submodule.empty()) data.set("submodule", row.submodule);
+            data.set("sha256", digest);
+            data.set("files", files);
+          }
+          count += static_cast<std::int64_t>(data["files"].items().size());
+        }
+        if (type != "run.completed") return;
+        for (Json* artifacts : {data.find("artifacts"), data.find("result")->find("artifacts")}) {
+          if (row.diff.find("sub.diff") == std::string::npos && row.diff != "changes.diff")
+            std::erase_if(artifacts->members(),
+                          [](const auto& one) { return one.first == "submodules/sub/inner.diff"; });
+          artifacts->set(row.diff, "sha256:" + digest);
+        }
+        Json& result = *data.find("result");
+        result.set("changed_files", count);
+        for (Json& one : result.find("submodules")->items()) {
+          if (one.string_at("diff") == row.diff) one.set("changed_files", 1);
+          if (row.diff.find("sub.diff") != std::string::npos || row.diff == "changes.diff" ||
+              one.string_at("path") != "sub/inner")
+            continue;
+          one.set("path", row.submodule);
+          one.set("diff", row.diff);
+        }
+      });
+      if (row.diff.find("sub.diff") == std::string::npos && row.diff != "changes.diff")
+        fs::remove(folder.out() / "submodules/sub/inner.diff");
+      write_anew(folder.out() / row.diff, diff);
+      write_attestation_in(folder.out());
+
+      const ProgramEnd end = land(folder, target);
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(holds(end.errors, row.says), end.errors);
+      BOOST_TEST((read_tree(target) == before));
     }
   }
 }

@@ -66,8 +66,4 @@ inline std::vector<std::string> left_out_of(const Json& result) {
   return lines;
 }
 
-inline bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace sortie::test

@@ -16,6 +16,10 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// Text, binary, moved, removed, ignored and executable files, in both submodules and beside them.
 const std::string kEveryChange =
     "echo 2 > sub/file; chmod +x sub/file; mv sub/gone sub/moved; printf '\\000\\001' > sub/image; "
