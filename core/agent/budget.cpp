@@ -9,9 +9,11 @@ using std::chrono::milliseconds;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// "90 s" or "250 ms".
+/// "90 s", "4.2 s" or "250 ms".
 std::string time_text(std::int64_t ms) {
-  return ms % 1000 == 0 || ms >= 10'000 ? number(ms / 1000) + " s" : number(ms) + " ms";
+  if (ms % 1000 == 0 || ms >= 10'000) return number(ms / 1000) + " s";
+  if (ms < 1000) return number(ms) + " ms";
+  return number(ms / 1000) + "." + number(ms / 100 % 10) + " s";
 }
 
 BudgetLimit spent(BudgetKind which, std::int64_t limit, std::int64_t used, const char* option,

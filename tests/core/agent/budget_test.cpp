@@ -44,6 +44,14 @@ BOOST_AUTO_TEST_CASE(a_limit_is_reached_exactly_when_it_is_used_up) {
   BOOST_TEST((budget.time_up() == expected));
 }
 
+BOOST_AUTO_TEST_CASE(a_short_time_is_told_in_the_unit_of_its_limit) {
+  FakeClock clock;
+  Budget budget({.time = 4s}, clock);
+  clock.monotonic += 4027ms;
+  BOOST_REQUIRE(budget.time_up());
+  BOOST_TEST(budget.time_up()->text == "time 4.0 s of 4 s");
+}
+
 BOOST_AUTO_TEST_CASE(the_notice_comes_once_at_four_fifths_of_any_of_the_three) {
   const struct {
     const char* name;
