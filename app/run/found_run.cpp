@@ -13,6 +13,7 @@
 
 #include "app/artifacts/run_mark.h"
 #include "app/inputs/run_key.h"
+#include "app/run/diffed_folders.h"
 #include "app/run/recorded_changes.h"
 #include "app/run/returned_run.h"
 #include "app/run/run_notes.h"
@@ -61,26 +62,56 @@ std::int64_t nanoseconds_of(const std::string& timestamp) {
       .count();
 }
 
+/// Whether the files of the diff that were not as in the commit at the start are as they were then:
+/// one that was put back to the commit since then shows in no list of changes.
+/// @param workspace  of a submodule's diff the submodule
+bool has_start_of(const fs::path& workspace, const DiffWritten& diff) {
+  DiffWritten start = diff;
+  start.files.clear();
+  for (const DiffedFile& file : diff.files)
+    if (file.before && !file.in_commit)
+      start.files.push_back(
+          {.path = file.old_path.empty() ? file.path : file.old_path, .after = file.before});
+  return is_in_tree(workspace, start);
+}
+
+/// The paths of a recorded diff, in the workspace.
+void add_paths(const DiffWritten& diff, std::set<std::string>& paths) {
+  const std::string within = diff.submodule.empty() ? "" : diff.submodule + "/";
+  for (const DiffedFile& file : diff.files)
+    for (const std::string& path : {file.path, file.old_path})
+      if (path.starts_with(diff.prefix)) paths.insert(within + path.substr(diff.prefix.size()));
+}
+
 /// Whether the tree is as the run found it, or as its diff leaves it.
 bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
   const std::string started = out.found().result.string_at("started");
   if (started.empty()) return false;
-  const auto changes = own_changes_since(inputs.workspace, nanoseconds_of(started),
-                                         own_outputs(out, inputs, options));
-  if (changes.empty()) return true;
+  const std::vector<fs::path> own = own_outputs(out, inputs, options);
+  const auto changes_up_to = [&](std::size_t most) {
+    return own_changes_since(inputs.workspace, nanoseconds_of(started), own, most);
+  };
+  const bool changed = !changes_up_to(1).empty();
   std::set<std::string> paths;
+  DiffWritten whole;  // of the workspace itself
   for (const RecordedDiff& found : read_recorded_diffs(out.path() / kTranscriptName)) {
     const auto& diff = found.record;
+    if (!diff && !changed) continue;
     if (!diff || diff->submodule != submodule_of_diff(found.name)) return false;
-    if (!is_in_tree(place_of(diff->submodule, inputs.workspace), *diff)) return false;
-    const std::string within = diff->submodule.empty() ? "" : diff->submodule + "/";
-    for (const DiffedFile& file : diff->files)
-      for (const std::string& path : {file.path, file.old_path})
-        if (path.starts_with(diff->prefix)) paths.insert(within + path.substr(diff->prefix.size()));
+    const fs::path place = place_of(diff->submodule, inputs.workspace);
+    if (!(changed ? is_in_tree(place, *diff) : has_start_of(place, *diff))) return false;
+    add_paths(*diff, paths);
+    if (diff->submodule.empty()) whole = *diff;
   }
+  if (!changed) return true;
   if (paths.empty()) return false;
+  const std::size_t most = paths.size() + whole.folders.size() + 1;
+  const auto changes = changes_up_to(most);
+  if (changes.size() >= most) return false;
+  const DiffedFolders folders(whole, inputs.workspace, own);
   return std::all_of(changes.begin(), changes.end(), [&](const std::string& path) {
-    return path.ends_with('/') || paths.count(path) != 0;
+    return path.ends_with('/') ? folders.is_known(path.substr(0, path.size() - 1))
+                               : paths.count(path) != 0;
   });
 }
 

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
 #include "core/files/file_name.h"
+#include "core/files/files_below.h"
 #include "core/record/diff_names.h"
 #include "core/text/ci_commands.h"
 #include "core/text/terminal_text.h"
@@ -91,7 +92,7 @@ bool Handover::write_part(const Diff& diff, const std::string& name) {
   std::string_view text = diff.text;
   // A diff that was refused for its secrets must not be written as it is.
   if (parts_.result.code == ExitCode::leak) {
-    redacted = parts_.redactor.text(diff.text);
+    redacted = parts_.redactor.text(std::string(diff.text.view()));
     text = redacted;
     const auto left = find_leaks(parts_.redactor, text);
     if (parts_.acceptance->leaks_in_binary() || !describe_leaks(left, Leak::Kind::value).empty()) {
@@ -100,7 +101,10 @@ bool Handover::write_part(const Diff& diff, const std::string& name) {
       return false;
     }
   } else {
-    parts_.record.events().on({parts_.record.turn(), diff_record(diff, name, parts_.redactor)});
+    parts_.record.events().on(
+        {parts_.record.turn(),
+         diff_record(diff, name, parts_.redactor,
+                     FilesBelow(parts_.tree->workspace().start(), diff.submodule))});
   }
   parts_.result.artifacts[name] = parts_.out.write(name, text);
   return true;

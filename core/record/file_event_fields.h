@@ -36,7 +36,7 @@ inline const RecordFields<FileChange>& fields_of(const FileChange*) {
                                  "of a link, whose digests are of this text"),
       F::if_set<&O::content>(
           "content", "text",
-          "after the change in base64, where a replay takes it from here (a call that used the network, another program's tool)"),
+          "after the change in base64, where a replay takes it from here (a call that used the network or was cut off, a session, another program's tool)"),
   };
   return list;
 }
@@ -66,6 +66,16 @@ inline const RecordFields<DiffedFile>& fields_of(const DiffedFile*) {
   return list;
 }
 
+inline const RecordFields<DiffedFolder>& fields_of(const DiffedFolder*) {
+  using O = DiffedFolder;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::path>("path", "text"),
+      F::if_set<&O::names>("names", "list"),
+  };
+  return list;
+}
+
 inline EventRow row_of(const DiffWritten*) {
   return {"diff.written", true, "; before the diff itself is written"};
 }
@@ -83,6 +93,9 @@ inline const RecordFields<DiffWritten>& fields_of(const DiffWritten*) {
       F::always<&O::files>(
           "files", "list",
           "(`path`, `old_path` of a rename, `before` and `after` with `mode`, `sha256` and `bytes`; `in_commit`: the base commit has the file before; else `base_content` is it in base64, up to 4 MiB of all)"),
+      F::if_set<&O::folders>(
+          "folders", "list",
+          "(`path` and `names`: what is in the folders of these files without the diff, where there is no base commit)"),
   };
   return list;
 }

@@ -50,6 +50,13 @@ struct DiffedFile {
   std::string base_content{};            ///< Base64 of `before`, if the commit lacks it
 };
 
+/// A folder that files of a diff lie in.
+struct DiffedFolder {
+  std::string path;  ///< "" is the workspace
+  /// What is in it without the diff; nothing: there is no such folder.
+  std::optional<std::vector<std::string>> names{};
+};
+
 /// A diff of the run, which is about to be written: its base and its end, file by file.
 struct DiffWritten {
   std::string name;         ///< in --out (diff_names.h)
@@ -59,6 +66,7 @@ struct DiffWritten {
   std::string base_commit;  ///< "" if there is none
   std::string prefix;       ///< the workspace within its repository: "" or "sub/folder/"
   std::vector<DiffedFile> files;
+  std::vector<DiffedFolder> folders{};  ///< without a base commit, if they hold few names
 };
 
 }  // namespace sortie

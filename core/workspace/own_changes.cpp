@@ -67,8 +67,9 @@ struct GitSide {
 
 class OwnWalk {
  public:
-  OwnWalk(const fs::path& root, std::int64_t time, const std::vector<fs::path>& apart)
-      : root_(root), time_(time), files_(open_folder(AT_FDCWD, root.native(), root)) {
+  OwnWalk(const fs::path& root, std::int64_t time, const std::vector<fs::path>& apart,
+          std::size_t most)
+      : root_(root), time_(time), most_(most), files_(open_folder(AT_FDCWD, root.native(), root)) {
     for (const fs::path& path : apart)
       if (const auto below = path_below(path, root)) apart_.push_back(*below);
     if (FoundRepository found = find_repository(root); found.handle)
@@ -89,7 +90,7 @@ class OwnWalk {
         !holds_apart(path))
       changes_.push_back(path + "/");
     for (const NamedStatus& entry : list_folder(open, root_ / path)) {
-      if (changes_.size() >= kMostOwnChanges) return;
+      if (changes_.size() >= most_) return;
       const std::string name = child_path(path, entry.name);
       if (in_git_folder(entry.name) || is_below_any(name, apart_)) continue;
       if (S_ISDIR(entry.status.st_mode)) {
@@ -141,7 +142,7 @@ class OwnWalk {
 
   void find_removed() {
     for (const auto& [path, file] : git_->tracked) {
-      if (changes_.size() >= kMostOwnChanges) return;
+      if (changes_.size() >= most_) return;
       if (file.not_looked_at || file.mode == 0160000 || seen_.count(path) != 0) continue;
       struct stat status {};
       if (::lstat((root_ / path).c_str(), &status) == 0) continue;  // a folder in its place
@@ -155,6 +156,7 @@ class OwnWalk {
 
   const fs::path& root_;
   const std::int64_t time_;
+  const std::size_t most_;
   const DiskFiles files_;
   std::vector<fs::path> apart_;
   std::optional<GitSide> git_;
@@ -165,8 +167,8 @@ class OwnWalk {
 }  // namespace
 
 std::vector<std::string> own_changes_since(const fs::path& root, std::int64_t time,
-                                           const std::vector<fs::path>& apart) {
-  return OwnWalk(root, time, apart).run();
+                                           const std::vector<fs::path>& apart, std::size_t most) {
+  return OwnWalk(root, time, apart, most).run();
 }
 
 }  // namespace sortie

@@ -12,12 +12,13 @@ inline constexpr std::size_t kMostOwnChanges = 1000;
 /// Paths of the user's own tree that somebody wrote to, created or removed after a time, sorted. In
 /// a git working tree only those that git would store, and that are not as in HEAD: a checkout of
 /// the same commit, or a build, changes nothing. Without git all, with "/" after a folder that had
-/// something added or removed. At most kMostOwnChanges.
+/// something added or removed. No more than `most`: then there may be others.
 /// @param root   absolute, links resolved
 /// @param time   by the clock of file stamps (ctime), nanoseconds
 /// @param apart  absolute paths that don't count, with all below them: the run's own outputs
 /// @throws Error  ExitCode::environment: a folder or the repository can't be read
 std::vector<std::string> own_changes_since(const std::filesystem::path& root, std::int64_t time,
-                                           const std::vector<std::filesystem::path>& apart = {});
+                                           const std::vector<std::filesystem::path>& apart = {},
+                                           std::size_t most = kMostOwnChanges);
 
 }  // namespace sortie
