@@ -83,6 +83,12 @@ struct HostileRun : RunFolder {
     BOOST_REQUIRE(!fs::is_empty(out() / "blobs"));
     write("forge.py", kForge);
   }
+  HostileRun(const HostileRun&) = delete;
+  HostileRun& operator=(const HostileRun&) = delete;
+  ~HostileRun() {
+    std::error_code ignored;
+    fs::remove_all(path("copy"), ignored);  // its records fit no schema
+  }
   fs::path copy() const {
     const fs::path copied = path("copy");
     fs::remove_all(copied);

@@ -1,12 +1,15 @@
 #include "tests/support/run_folder.h"
 
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 
 #include "core/files/files.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
+#include "tests/support/transcript_check.h"
 
 namespace sortie::test {
 
@@ -15,6 +18,15 @@ namespace fs = std::filesystem;
 RunFolder::RunFolder() {
   fs::create_directories(workspace());
   fs::permissions(folder_.path(), fs::perms::all);
+}
+
+RunFolder::~RunFolder() {
+  if (std::uncaught_exceptions() > 0) return;
+  try {
+    check_transcripts(folder_.path());
+  } catch (const std::exception& error) {
+    BOOST_ERROR(error.what());
+  }
 }
 
 void RunFolder::write(const std::string& name, const std::string& content) const {

@@ -17,6 +17,10 @@ namespace sortie::test {
 class RunFolder {
  public:
   RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  /// Checks the transcripts of its runs.
+  ~RunFolder();
   std::filesystem::path workspace() const { return folder_ / "work"; }
   std::filesystem::path out() const { return folder_ / "out"; }
   std::filesystem::path task() const { return folder_ / "task.yaml"; }
