@@ -89,7 +89,7 @@ struct Replayed {
   std::string isolation;              ///< of the last start: it may go on in another one
   std::vector<StageCompleted> stages;
   std::vector<SummedDiff> diffs;
-  std::optional<RunEnd> completed;  ///< the last one, if any
+  std::optional<RunEnd> completed;  ///< the last one of the last start, if any
   std::string too_many{};           ///< records that no run has so many of, or ""
 
   void take(const StageCompleted& stage);
@@ -148,6 +148,7 @@ Replayed replay(const fs::path& transcript) {
     if (const auto* start = std::get_if<RunStart>(&event.what)) {
       if (!run.start) run.start = *start;
       run.isolation = start->workspace.isolation;
+      run.completed.reset();  // it goes on
     }
     if (const auto* stage = std::get_if<StageCompleted>(&event.what)) run.take(*stage);
     if (const auto* diff = std::get_if<DiffWritten>(&event.what)) run.take(*diff);

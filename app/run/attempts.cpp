@@ -286,7 +286,7 @@ AttemptEnd Attempts::end_of(const AttemptProcess& process) {
   try {
     const auto folder = out_.path() / attempt_folder(number);
     Json result = parse_json(read_file(folder / "result.json", kMostResultBytes));
-    if (result.string_at("status") == "running" && !process.killed_by().empty())
+    if (result.string_at("status") == "running")
       result = settle_attempt(folder, read_run_history(folder / kTranscriptName));
     if (auto end = read_attempt_end(number, result)) return *end;
   } catch (const std::exception&) {

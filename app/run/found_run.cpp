@@ -327,7 +327,11 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
            "of another key: " + (what.empty() ? "its task, policy or model" : what) + " differs");
   }
   // What it did is lost; the transcript is kept.
-  if (!has_work) return Previous::kept;
+  if (!has_work) {
+    // Killed twice before its first turn: there is nothing to keep.
+    const bool idle = !ended && history && history->turns.empty();
+    return idle ? Previous::discarded : Previous::kept;
+  }
   // What is left is the handover; another attempt is only begun on the same base.
   if (one_has_passed(attempts)) return Previous::resumed;
   // Files that it changed are others than at its start, and what they were is not known for certain:

@@ -250,6 +250,37 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_goes_on) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_stopped_run_that_is_killed_as_it_goes_on_is_a_valid_prefix) {
+  const WaitingRun run;
+  run.write_task(CassetteWriter()
+                     .shell({"sh", "-c", "echo one >> a.txt"})
+                     .next()
+                     .shell({"sh", "-c", "exec sleep 1000"})
+                     .next()
+                     .shell({"sh", "-c", "exec sleep 1000"})
+                     .next()
+                     .message("done"),
+                 "policy: auto\n");
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    Program program(run.plain_start());
+    const std::size_t starts = signal == SIGTERM ? 1 : 2;
+    BOOST_REQUIRE(wait_until([&] {
+      return fs::exists(run.out() / "transcript.jsonl") &&
+             run.records("run.started").size() == starts &&
+             run.records("tool.call").size() == starts + 1;
+    }));
+    if (signal == SIGKILL)
+      BOOST_REQUIRE(wait_until([&] { return run.result().string_at("status") == "running"; }));
+    program.signal(signal);
+    program.finish();
+  }
+
+  const ProgramEnd end = run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(end.output.find("the run is not finished") != std::string::npos, end.output);
+}
+
 BOOST_AUTO_TEST_CASE(a_finished_run_is_returned_while_its_tree_is_known) {
   const ShortRun run;
   BOOST_REQUIRE(run.run().status == 0);
