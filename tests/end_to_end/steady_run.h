@@ -59,7 +59,8 @@ class SteadyModel {
       ++outputs;
       bool again = false;
       for (const char* cut_off :
-           {"Interrupted: ", "Killed: the run was stopped", "Not run: the run is ending"})
+           {"Interrupted: ", "Killed: the run was stopped", "Killed by signal",
+            "Not run: the run is ending", "Not started: "})
         again = again || text.find(cut_off) != std::string::npos;
       const bool there = text.find("already exists") != std::string::npos;
       done += again && !there ? 0 : 1;
