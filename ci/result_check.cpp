@@ -110,8 +110,9 @@ void Replayed::take(const StageCompleted& stage) {
 }
 
 void Replayed::take(const DiffWritten& diff) {
-  const SummedDiff sum{short_text(diff.name), short_text(diff.sha256), short_text(diff.base),
-                       short_text(diff.base_commit), short_text(diff.submodule), diff.files.size()};
+  const SummedDiff sum{short_text(diff.name),      short_text(diff.sha256),
+                       short_text(diff.base),      short_text(diff.base_commit),
+                       short_text(diff.submodule), diff.files.size()};
   const auto same = std::find_if(diffs.begin(), diffs.end(), [&](const SummedDiff& one) {
     return one.name == sum.name && one.sha256 == sum.sha256;
   });
@@ -281,8 +282,7 @@ std::string submodules_mismatch(const Json& result, const std::vector<SummedDiff
       return "submodules: " + shown(said) + " is no artifact of its own";
     const SummedDiff* record = record_of(name, *digest, records);
     if (record == nullptr) continue;
-    if (auto mismatch =
-            said_mismatch("submodules." + name + ".", said, record->files, *record);
+    if (auto mismatch = said_mismatch("submodules." + name + ".", said, record->files, *record);
         !mismatch.empty())
       return mismatch;
   }

@@ -27,8 +27,9 @@ void OwnTreeUndo::undo_if_failed(RunResult& result, RunRecord& record) {
   if (keeps_state_) {
     text += "; what is needed for it is kept in " + state_.string() +
             ", and the next run with this --out tries again";
-    result.next = "mend what keeps the workspace from being as it was at the start (see the "
-                  "warnings), then run the same command again, which puts back the rest";
+    result.next =
+        "mend what keeps the workspace from being as it was at the start (see the "
+        "warnings), then run the same command again, which puts back the rest";
   }
   result.warnings.push_back(text);
   record.show_warning(text);

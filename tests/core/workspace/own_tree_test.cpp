@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(random_changes_are_found_put_back_and_their_diff_makes_them
       // `git apply` can't make a file below a link that led to itself: such a diff is not whole.
       for (const LeftOut& one : diff.left_out) BOOST_CHECK(one.why == LeftOut::Why::link_loop);
       if (!diff.left_out.empty()) continue;
-      put(bench.folder / "changes.diff", diff.text);
+      put(bench.folder / "changes.diff", std::string(diff.text.view()));
       const auto said =
           test::run_program({"git", "apply", "--allow-empty", "../changes.diff"}, bench.root);
       BOOST_TEST(said.status == 0, said.output);
