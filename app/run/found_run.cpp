@@ -84,8 +84,10 @@ void add_paths(const DiffWritten& diff, std::set<std::string>& paths) {
 }
 
 /// Whether the tree is as the run found it, or as its diff leaves it.
-bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options) {
-  const std::string started = out.found().result.string_at("started");
+/// @param result  of the run, by its record where result.json was not written any more
+bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
+                   const Json& result) {
+  const std::string started = result.string_at("started");
   if (started.empty()) return false;
   const std::vector<fs::path> own = own_outputs(out, inputs, options);
   const auto changes_up_to = [&](std::size_t most) {
@@ -300,7 +302,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool has_work = checkpoint || whole;
   if (ended && (!may_go_on || !has_work)) {
     const bool returned =
-        same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options);
+        same_key && may_return(options.reuse, code) && tree_is_known(out, inputs, options, result);
     if (!returned) return Previous::kept;
     // The folders of its attempts have all that --apply needs.
     const bool applies =

@@ -20,9 +20,8 @@ BOOST_AUTO_TEST_SUITE(own_tree_resume)
 BOOST_AUTO_TEST_CASE(a_run_killed_at_any_instant_ends_with_the_diff_and_tree_of_one_that_was_not) {
   SteadyModel model;
   const auto in_place = [&](const SteadyRun& run) {
-    ProgramStart start = run.start(model.url());
-    start.argv.insert(start.argv.end(), kInPlace.begin(), kInPlace.end());
-    return start;
+    // One that was killed when all was done is returned: begun anew, it would find its own work.
+    return run.start(model.url(), {"--isolation", "none", "--reuse", "success"});
   };
   const auto tree_of = [](const SteadyRun& run) {
     return run_program(

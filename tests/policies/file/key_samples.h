@@ -40,7 +40,7 @@ inline constexpr const char* kTask = R"({
   "context": {"compact_at": 0.5, "keep_last_turns": 1, "shown_output": "1KiB", "carry_over": "n"},
   "output": {"schema": "FOLDER/schema.json", "findings": true,
              "diff": {"context_lines": 1, "renames": false, "base": "head", "include": ["x"],
-                      "products": "include", "lfs": true}}})";
+                      "products": "include", "lfs": true, "submodules": ["x"]}}})";
 
 inline constexpr const char* kStages = R"({
   "version": 1, "workspace": {"path": "/x"},
