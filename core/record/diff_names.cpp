@@ -1,9 +1,9 @@
 #include "core/record/diff_names.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "core/base/hash.h"
+#include "core/files/file_name.h"
 
 namespace sortie {
 namespace {
@@ -16,7 +16,7 @@ std::string below_folder(const std::string& name, const std::string& folder) {
   const std::size_t begin = folder.size() + 1;
   if (name.size() <= begin + kDiffEnd.size()) return "";
   const std::string path = name.substr(begin, name.size() - begin - kDiffEnd.size());
-  return is_plain_path(path) ? path : "";
+  return is_plain_path(path) && path.find('\0') == path.npos ? path : "";
 }
 
 }  // namespace
@@ -39,17 +39,6 @@ bool is_diff_name(const std::string& name) {
 std::filesystem::path place_of(const std::string& submodule,
                                const std::filesystem::path& workspace) {
   return submodule.empty() ? workspace : workspace / submodule;
-}
-
-bool is_plain_path(const std::string& path) {
-  if (path.empty() || path.find('\0') != path.npos) return false;
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(at, end - at);
-    if (part.empty() || part == "." || part == "..") return false;
-    at = end + 1;
-  }
-  return true;
 }
 
 std::string digest_of_diffs(const std::map<std::string, std::string>& digests) {

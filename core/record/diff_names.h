@@ -29,9 +29,6 @@ bool is_diff_name(const std::string& name);
 std::filesystem::path place_of(const std::string& submodule,
                                const std::filesystem::path& workspace);
 
-/// Whether the text may be a path below a folder: no empty, "." or ".." part, not absolute.
-bool is_plain_path(const std::string& path);
-
 /// The digest of all diffs of a run, for one that has diffs of submodules: that of the lines which
 /// sha256sum(1) prints for them, sorted by name. Else that of `changes.diff`.
 /// @param digests  "sha256:…" or hex, by name; what is no diff of a success does not count

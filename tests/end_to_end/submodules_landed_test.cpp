@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(land_writes_them_into_the_work_tree) {
   BOOST_TEST(land(folder, target).status == 0);  // it is there already
 }
 
-BOOST_AUTO_TEST_CASE(land_merges_in_submodules_and_refuses_what_it_can_not_land_whole) {
+BOOST_AUTO_TEST_CASE(land_refuses_what_it_can_not_land_whole) {
   const struct {
     const char* name;
     std::vector<std::string> flags;

@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(memory_process_and_disk_limits_end_a_command) {
   BOOST_TEST((memory.status.ending == Ending::memory_limit), said(memory));
   BOOST_TEST(memory.status.detail.starts_with("memory limit 100.0 MiB reached"));
   BOOST_TEST((processes.status.ending == Ending::process_limit), said(processes));
-  const bool gave_up = bomb.output.find("Cannot fork") != std::string::npos;  // before the count
+  const bool gave_up = bomb.output.find("Cannot fork") != bomb.output.npos;  // before the count
   BOOST_TEST((gave_up || bomb.status.ending == Ending::process_limit), said(bomb));
   BOOST_TEST((disk.status.ending == Ending::disk_limit), said(disk));
 }
