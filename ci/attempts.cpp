@@ -107,13 +107,16 @@ std::string mismatch_of(const Json& said, const std::filesystem::path& folder) {
   if (status == AttemptEnd::kNotStarted || status == AttemptEnd::kKilled) return "";
   const std::string name = attempt_folder(number) + "/result.json";
   std::error_code error;
-  if (said["transcript"].is_null() && !std::filesystem::exists(folder / name, error)) return "";
+  const bool has_end = !said["transcript"].is_null();
+  if (!has_end && !std::filesystem::exists(folder / name, error)) return "";
   std::optional<AttemptEnd> end;
   try {
     end = read_attempt_end(number, parse_json(read_file(folder / name, kMostOfAttempt)));
   } catch (const std::exception& problem) {
     return name + " can't be read: " + problem.what();
   }
+  // One that had to be killed once another had passed has none.
+  if (!end && !has_end && status == AttemptEnd::kStopped) return "";
   if (!end) return name + " is of a run without an end";
   if (status != AttemptEnd::kStopped && status != end->status)
     return "attempts: the status of attempt " + std::to_string(number) + " is " +
@@ -128,7 +131,25 @@ std::string mismatch_of(const Json& said, const std::filesystem::path& folder) {
   return "";
 }
 
+/// The reports of all attempts, which no record names.
+std::string reports_mismatch(const Json& artifacts, const std::filesystem::path& folder) {
+  for (const auto& [name, digest] : artifacts.members()) {
+    if (!is_report_of_attempts(name)) continue;
+    std::error_code error;
+    const bool there =
+        std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / name, error));
+    if (!there) return name + " is missing, or is no file of ours";
+    if ("sha256:" + sha256_hex(read_file(folder / name)) != digest.text())
+      return name + " was changed";
+  }
+  return "";
+}
+
 }  // namespace
+
+bool is_report_of_attempts(const std::string& name) noexcept {
+  return name == "summary.md" || name == "report.html";
+}
 
 std::string attempt_folder(int number) { return std::string(kFolder) + std::to_string(number); }
 
@@ -223,7 +244,8 @@ Json attempts_json(const std::vector<AttemptEnd>& attempts) {
 
 std::string comparison_digest(const Json& result) {
   Json added = Json::object();
-  for (const char* member : {"best_of", "attempts", "applied", "applied_paths", "next"})
+  for (const char* member :
+       {"best_of", "attempts", "applied", "applied_paths", "next", "artifacts"})
     added.set(member, result[member]);
   return "sha256:" + sha256_hex(write_json(added));
 }
@@ -251,7 +273,7 @@ std::string attempts_mismatch(const Json& result, const std::filesystem::path& f
   if (picked != 1) return "attempts: none is picked";
   if (result["digests"].string_at("attempts") != comparison_digest(result))
     return "best_of or attempts were changed: digests.attempts is of others";
-  return "";
+  return reports_mismatch(result["artifacts"], folder);
 }
 
 }  // namespace sortie

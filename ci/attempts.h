@@ -49,6 +49,9 @@ struct AttemptEnd {
 /// The folder of an attempt in --out: "attempt-2".
 std::string attempt_folder(int number);
 
+/// Whether an artifact tells of all attempts: it is made at their end, and result.json alone names it.
+bool is_report_of_attempts(const std::string& name) noexcept;
+
 /// The number in the name of an attempt's folder; 0 for any other name.
 int attempt_number(const std::string& name);
 

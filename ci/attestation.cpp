@@ -64,9 +64,10 @@ Json subject(const std::string& name, const std::string& digest) {
   return Json::object({{"name", name}, {"digest", digest_set(digest)}});
 }
 
-Json subjects(const TranscriptEnds& ends, const std::string& result_text) {
+Json subjects(const TranscriptEnds& ends, const Json& result, const std::string& result_text) {
   Json list = Json::array();
-  for (const auto& [name, digest] : ends.end.artifacts) list.push_back(subject(name, digest));
+  for (const auto& [name, digest] : result["artifacts"].members())
+    list.push_back(subject(name, digest.text()));
   list.push_back(subject("result.json", sha256_hex(result_text)));
   list.push_back(subject(kTranscriptName, ends.sha256));
   return list;
@@ -167,7 +168,7 @@ std::string statement(const TranscriptEnds& ends, const Json& result,
                       const std::string& result_text) {
   return write_json_pretty(
       Json::object({{"_type", kStatementType},
-                    {"subject", subjects(ends, result_text)},
+                    {"subject", subjects(ends, result, result_text)},
                     {"predicateType", kPredicateType},
                     {"predicate", Json::object({{"buildDefinition", build_definition(ends, result)},
                                                 {"runDetails", run_details(ends, result)}})}}));

@@ -169,7 +169,9 @@ Json result_json(const RunResult& result, const Tally& tally) {
   json.set("digests", by_name(result.digests));
   json.set("artifacts", by_name(result.artifacts));
   // It has the digest of result.json, so only its name can be here.
-  json.set("attestation", result.code == ExitCode::success ? Json(kAttestationName) : Json());
+  json.set("attestation", result.code == ExitCode::success && result.changes_known
+                              ? Json(kAttestationName)
+                              : Json());
   json.set("warnings", Json::strings(result.warnings));
   return json;
 }
@@ -218,8 +220,10 @@ std::string last_line(const RunResult& result, const std::string& last, const st
   if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   if (!last.empty()) line += "; last: " + clean(last, kLastBytes);
   if (!result.next.empty()) line += "; next: " + clean(result.next, kNextBytes);
+  const char* const told_in =
+      result.artifacts.contains("summary.md") ? "summary.md" : "result.json";
   if (!out.empty())
-    line += "; see " + clean((std::filesystem::path(out) / "result.json").string(), kReasonBytes);
+    line += "; see " + clean((std::filesystem::path(out) / told_in).string(), kReasonBytes);
   return line;
 }
 
@@ -231,6 +235,7 @@ std::string counted(std::int64_t number, const char* noun) {
 
 /// "3 files changed, +40 -12"
 std::string changes_text(const RunResult& result) {
+  if (!result.changes_known) return "";
   if (result.changed_files == 0) return "no file changed";
   return counted(result.changed_files, "file") + " changed, +" +
          with_thousands(result.added_lines) + " -" + with_thousands(result.removed_lines);
@@ -263,7 +268,8 @@ std::vector<std::string> sum_lines(const RunResult& result, const Tally& tally,
     used += ", and " +
             counted(static_cast<std::int64_t>(result.ignored_changes.size()), "ignored path");
   if (result.applied.value_or(false)) used += ", and written into the workspace";
-  used += "; " + usage_text(tally) + ", " + time_text(result.duration);
+  used += (used.empty() ? "" : "; ") + usage_text(tally) + ", " + time_text(result.duration);
+  if (out.empty()) return {used};
   // Its digest can't stand in result.json, which it is made of.
   std::string names = result.code == ExitCode::success ? "attestation.json, " : "";
   for (const auto& [name, digest] : result.artifacts) names += name + ", ";

@@ -59,9 +59,11 @@ struct RunResult {
 
   std::vector<std::string> ignored_changes;
   std::vector<std::string> applies_to;
-  std::string base;              ///< "start" | "head"
-  std::string head_commit;       ///< "" if there is none
-  int changed_files = 0;         ///< in submodules, too, like the next two
+  std::string base;         ///< "start" | "head"
+  std::string head_commit;  ///< "" if there is none
+  int changed_files = 0;    ///< in submodules, too, like the next two
+  /// Whether there is a diff to be made: an `exec` without --out and --diff keeps no start for one.
+  bool changes_known = true;
   std::int64_t added_lines = 0;  ///< of the diff
   std::int64_t removed_lines = 0;
   /// The diff of a submodule.
@@ -113,7 +115,8 @@ void write_result(const std::filesystem::path& folder, const Json& result,
                   const Redactor& redactor);
 
 /// The last line on stderr, redacted and without its newline:
-/// "sortie: STATUS (CODE): cause; last: …; next: …; see OUT/result.json".
+/// "sortie: STATUS (CODE): cause; last: …; next: …; see OUT/summary.md", or result.json
+/// where that was not written.
 /// @param last  Tally::last_action; may be ""
 /// @param out   --out as the user wrote it; "" if nothing is written
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,

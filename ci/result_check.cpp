@@ -380,6 +380,11 @@ Json without_added(const Json& result, const Json& now) {
   for (const auto& [name, value] : result.members())
     if (!is_added(now, name)) own.set(name, value);
   own.set("digests", std::move(digests));
+  if (now.find("best_of") == nullptr) return own;
+  Json artifacts = Json::object();
+  for (const auto& [name, digest] : result["artifacts"].members())
+    if (!is_report_of_attempts(name)) artifacts.set(name, digest);
+  own.set("artifacts", std::move(artifacts));
   return own;
 }
 
@@ -396,6 +401,7 @@ std::string remade_text(const Json& recorded, const Json& now) {
   Json result = result_of_record(known, digest.substr(std::min(kSha256, digest.size())));
   for (const auto& [name, value] : now.members())
     if (is_added(now, name)) result.set(name, value);
+  if (now.find("best_of") != nullptr) result.set("artifacts", now["artifacts"]);
   return result_text(result);
 }
 

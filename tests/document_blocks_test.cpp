@@ -22,8 +22,10 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> pages() {
   std::vector<std::string> pages = {"README.md", "samples/README.md"};
-  for (const auto& entry : fs::directory_iterator(fs::path(SORTIE_SOURCE_DIR) / "docs"))
-    pages.push_back("docs/" + entry.path().filename().string());
+  const fs::path root = SORTIE_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md")
+      pages.push_back(fs::relative(entry.path(), root).string());
   return pages;
 }
 

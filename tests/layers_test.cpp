@@ -49,6 +49,7 @@ const std::vector<Library> kLibraries = {
     {"seccomp.h", "libseccomp"},
     {"CLI", "CLI11"},
     {"boost", "Boost"},
+    {"toml++", "toml++"},
 };
 
 std::string trimmed(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -19,6 +20,8 @@
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
+#include "core/record/transcript.h"
+#include "core/record/transcript_reader.h"
 #include "core/task/task.h"
 #include "core/text/text.h"
 #include "core/workspace/tree.h"
@@ -31,6 +34,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLock = ".lock";
 constexpr const char* kIgnoreFile = ".gitignore";
+constexpr const char* kResultName = "result.json";
+/// For an attempt whose parent was killed.
+constexpr std::chrono::seconds kForAnAttempt{15};
 
 /// Keeps `git add --all` from adding transcripts.
 void keep_out_of_git(const fs::path& folder) {
@@ -45,6 +51,94 @@ std::string foreign_text(const std::vector<std::string>& names) {
   if (names.size() == 2) text += " and one more";
   if (names.size() > 2) text += " and " + std::to_string(names.size() - 1) + " more";
   return text + (names.size() == 1 ? ", which no run wrote" : ", which no run wrote there");
+}
+
+/// What is in the folder of a run, but its lock, in the order in which it may go, so that the rest is
+/// a run's at any time: what says so comes last.
+/// @param last_ones  its files that say so
+std::vector<fs::path> in_order_of_end(const fs::path& folder,
+                                      const std::array<const char*, 2>& last_ones) {
+  std::vector<fs::path> first;
+  std::vector<fs::path> last(2);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == last_ones[0])
+      last[0] = entry.path();
+    else if (name == last_ones[1])
+      last[1] = entry.path();
+    else if (name != kLock)
+      first.push_back(entry.path());
+  }
+  for (fs::path& path : last)
+    if (!path.empty()) first.push_back(std::move(path));
+  return first;
+}
+
+/// Removes a file, or a folder under another name, which counts as an unfinished write.
+void remove_at_once(const fs::path& path) {
+  std::error_code error;
+  fs::path gone = path;
+  if (fs::is_directory(fs::symlink_status(path, error)) &&
+      !is_temporary_name(path.filename().native())) {
+    gone = path.parent_path() / temporary_name();
+    fs::rename(path, gone, error);
+    if (error) gone = path;
+  }
+  remove_tree(gone);
+}
+
+/// Removes the whole run in a folder. A transcript may be torn: it is one only beside its result.
+void remove_run(const fs::path& folder) {
+  for (const fs::path& path : in_order_of_end(folder, {kTranscriptName, kResultName}))
+    remove_at_once(path);
+}
+
+/// The id of the run in a folder; "" for none.
+std::string run_id_in(const fs::path& folder) {
+  if (const FoundOutput found = inspect_output(folder); !found.result.is_null())
+    return found.result.string_at("run_id");
+  std::string id;
+  if (beginning_of(folder / kTranscriptName) != Beginning::record) return id;
+  each_record_line(folder / kTranscriptName, [&id](std::string_view line) {
+    id = parse_record(line).data.string_at("run_id");
+    return false;
+  });
+  return id;
+}
+
+/// Makes room in OUT.prev for the run in --out. Of that run a part may be there already, if the process
+/// was killed that moved it.
+void make_previous(const fs::path& previous, const fs::path& out) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(fs::symlink_status(previous, error));
+  const std::string id = run_id_in(out);
+  if (!is_folder || id.empty() || run_id_in(previous) != id) {
+    if (is_folder) remove_run(previous);
+    remove_tree(previous);
+  }
+  fs::create_directories(previous, error);
+  // From its first file on it is known as a run's.
+  const TextFile result = read_bytes_file(out / kResultName, kMostResultBytes);
+  if (result.problem.empty()) write_file(previous / kResultName, result.text, new_file_mode());
+}
+
+/// An attempt whose parent was killed ends by itself, and may have been seen between two of its files.
+/// @param foreign  as in FoundOutput
+/// @return  whether there is one that may have ended by now
+bool wait_for_attempts(const fs::path& out, const std::vector<std::string>& foreign) {
+  bool any = false;
+  for (const std::string& name : foreign) {
+    const std::string folder = name.substr(0, name.find('/'));
+    if (folder == name || attempt_number(folder) == 0) continue;
+    any = true;
+    const fs::path file = out / folder / kLock;
+    const Fd lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!lock || ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) continue;
+    char text[32] = {};
+    if (::pread(lock.get(), text, sizeof text - 1, 0) > 0)
+      (void)wait_for_process_end(std::atoi(text), kForAnAttempt);
+  }
+  return any;
 }
 
 /// Checks that the finished run in --out may replace the previous one.
@@ -95,6 +189,7 @@ OutputFolder::OutputFolder(const fs::path& path, std::chrono::milliseconds patie
 void OutputFolder::take(Previous previous) {
   switch (previous) {
     case Previous::returned:
+      clean_returned();
       return;
     case Previous::nothing:
       remove_state();  // what a run left that ended before it began
@@ -128,6 +223,26 @@ void OutputFolder::clean() const {
   for (const fs::path& path : removed) remove_tree(path);
 }
 
+/// Removes the unfinished writes of a process that was killed as it recorded the end anew: beside the
+/// artifacts, and in the folders of submodules' diffs. A folder that can't be cleaned is returned.
+void OutputFolder::clean_returned() const noexcept {
+  std::vector<fs::path> removed;
+  const auto add = [&removed](const auto& entry) {
+    if (is_unfinished_write(entry.path().filename().string())) removed.push_back(entry.path());
+  };
+  std::error_code error;
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error))
+    add(*entry);
+  for (const char* name : {kSubmoduleDiffs, kPartialSubmoduleDiffs}) {
+    if (!fs::is_directory(fs::symlink_status(path_ / name, error))) continue;
+    for (fs::recursive_directory_iterator entry(path_ / name, error), end; !error && entry != end;
+         entry.increment(error))
+      add(*entry);
+  }
+  for (const fs::path& path : removed) remove_tree(path);
+}
+
 void OutputFolder::remove_end() const {
   for (const char* name : {"changes.diff", "partial.diff", "last-message.txt", "last-message.json",
                            "summary.md", "report.html", "attestation.json"})
@@ -139,6 +254,8 @@ void OutputFolder::remove_end() const {
 /// @throws Error  usage: it holds files that no run wrote
 FoundOutput OutputFolder::look() const {
   FoundOutput there = inspect_output(path_);
+  if (!there.foreign.empty() && wait_for_attempts(path_, there.foreign))
+    there = inspect_output(path_);
   if (!there.foreign.empty())
     throw Error("--out " + path_.string() + ": " + foreign_text(there.foreign) +
                     "; name an empty or new folder",
@@ -172,23 +289,20 @@ void OutputFolder::set_aside(bool keep) {
   std::error_code error;
   if (keep) check_previous(previous);
   remove_state();
-  if (keep) {
-    remove_tree(previous);
-    fs::create_directories(previous, error);
-  }
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    const fs::path name = entry.path().filename();
-    if (name == kLock) continue;
-    if (keep && !is_unfinished_write(name.string()) &&
-        entry.path() != checkpoint_to_restore(path_)) {
-      fs::rename(entry.path(), previous / name, error);
+  if (!keep) return remove_run(path_);
+  make_previous(previous, path_);
+  // While its transcript is there, it is judged by that.
+  for (const fs::path& path : in_order_of_end(path_, {kResultName, kTranscriptName})) {
+    const fs::path name = path.filename();
+    if (!is_unfinished_write(name.string()) && path != checkpoint_to_restore(path_)) {
+      fs::rename(path, previous / name, error);
       if (error)
         throw path_error("can't move the earlier run to " + previous.string(), error.value());
     } else {
-      remove_tree(entry.path());
+      remove_at_once(path);
     }
   }
-  if (keep) keep_out_of_git(previous);
+  keep_out_of_git(previous);
 }
 
 /// An earlier run that was killed, or could not undo everything, may have left the user's own tree
@@ -255,6 +369,8 @@ void OutputFolder::remove_state_below(const fs::path& folder) noexcept {
   std::error_code error;
   const fs::path state = folder / "state";
   fs::remove(folder / "changes.tar", error);
+  // A state of which only a part is left must not pass for a run's that can go on.
+  RunMark::remove(state);
   if (fs::is_symlink(state, error)) {
     const fs::path target = fs::read_symlink(state, error);
     // Only a folder of make_state(): somebody else could have made the link.

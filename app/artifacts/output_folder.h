@@ -66,6 +66,7 @@ class OutputFolder {
   FoundOutput look() const;
   void lock(std::chrono::milliseconds patience);
   void clean() const;
+  void clean_returned() const noexcept;
   void set_aside(bool keep);
   void undo_earlier();
   static void remove_state_below(const std::filesystem::path& folder) noexcept;

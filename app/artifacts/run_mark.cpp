@@ -78,6 +78,11 @@ void RunMark::write(const fs::path& state, const Json& key_parts, int keeper) {
   write_file(state / kMark, write_json(mark) + "\n", 0600);
 }
 
+void RunMark::remove(const fs::path& state) noexcept {
+  std::error_code error;
+  if (RunMark(state).own_) fs::remove(state / kMark, error);
+}
+
 bool RunMark::is_whole() const { return own_ && mark_.string_at("boot") == boot_id(); }
 
 void RunMark::wait_for_processes(const fs::path& out) const {

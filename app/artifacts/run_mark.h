@@ -18,6 +18,8 @@ class RunMark {
   explicit RunMark(const std::filesystem::path& state);
   /// @param keeper  id of the process that all of the run's processes die with
   static void write(const std::filesystem::path& state, const Json& key_parts, int keeper);
+  /// Removes it: the run can't go on with what the folder holds.
+  static void remove(const std::filesystem::path& state) noexcept;
 
   /// What the run's key is made of; null if unknown.
   const Json& key_parts() const { return mark_["parts"]; }

@@ -10,8 +10,10 @@
 
 #include "app/commands/habits.h"
 #include "app/commands/manual.h"
+#include "app/exec/exec_prompt.h"
 #include "app/run/signals.h"
 #include "app/show/failure.h"
+#include "app/show/job_notes.h"
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/base/error.h"
@@ -36,18 +38,22 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 
 namespace {
 
-const std::vector<std::string> kLaterCommands = {"exec", "init", "report", "batch", "completion"};
-const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy", "--status-file",
-                                              "--exit-map"};
+const std::vector<std::string> kLaterCommands = {"batch"};
+const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy"};
 
 constexpr const char* kInsteadOfPrompt =
-    "; write instead: a task file with 'version: 1' and 'prompt: …', and 'sortie run FILE'";
+    "; write instead: 'sortie run -p PROMPT', or a task file with 'version: 1' and 'prompt: …', "
+    "and 'sortie run FILE'";
 
-/// Prints a line on stderr. The message may quote a file or flag, so the environment's secrets are
+/// Prints the text on stderr, and notes for a CI system. The message may quote a file or flag, so the environment's secrets are
 /// redacted; by the default policy, since loading the run's own may have failed.
-void say(const std::string& text) {
+/// @param status  "usage"
+void say_failure(const char* status, const std::string& text, const std::string& what,
+                 const std::string& next) {
   Redactor redactor;
   redactor.add_all(known_secrets(Policy{}, own_environment()).values);
+  print_ci_commands(
+      notes_of_error(CiLog(ci_systems()), status, redactor.text(what, Audience::people), next));
   print_error(redactor.text(text, Audience::people) + "\n");
 }
 
@@ -96,7 +102,7 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
   if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
     return "unknown flag '" + bare + "'; write instead: " + instead;
   if (contains(flag ? kLaterFlags : kLaterCommands, bare))
-    return "'" + bare + "' is not supported yet" + (bare == "exec" ? kInsteadOfPrompt : "");
+    return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
                      : app.get_subcommands([](const CLI::App*) { return true; }).empty()
                          ? "one argument too many: '" + one_line(word) + "'"
@@ -154,11 +160,16 @@ int fail(const Error& error) {
   // Errors in files are shown as compilers do; the last line gives the outcome.
   const bool many = what.find('\n') != std::string::npos;
   const std::string next = next_after(error, many);
-  if (many)
-    say(what + "\n" + status + ": nothing was started" + next);
-  else
-    say(status + ": " + what + next);
+  say_failure(
+      status_word(error.code()),
+      many ? what + "\n" + status + ": nothing was started" + next : status + ": " + what + next,
+      what, next);
   return static_cast<int>(error.code());
+}
+
+bool is_exec(const CLI::App& root) {
+  const auto commands = root.get_subcommands();
+  return !commands.empty() && commands.front()->get_name() == "exec";
 }
 
 int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::string> words) {
@@ -170,12 +181,33 @@ int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::strin
   } catch (const CLI::CallForVersion&) {
     return print(root.version() + "\n");
   } catch (const CLI::ParseError& error) {
-    say("sortie: usage (2): " + usage_problem(root, error) + "; next: see 'sortie " +
-        words_of_command(root) + "--help'");
+    if (is_exec(root)) drain_piped_input();  // whoever writes there must not fail
+    const std::string what = usage_problem(root, error);
+    const std::string next = "; next: see 'sortie " + words_of_command(root) + "--help'";
+    say_failure("usage", "sortie: usage (2): " + what + next, what, next);
     return static_cast<int>(ExitCode::usage);
   }
   check_current_folder();
   return static_cast<int>(table.bodies.at(&chosen_command(root))());
+}
+
+/// The words for the parser. `exec` has `-i FILE…`, which would take the subcommand or the prompt.
+std::vector<std::string> words_of(int argc, const char* const* argv) {
+  const std::vector<std::string> given =
+      with_exec_first(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  if (given.empty() || given.front() != "exec") return marked_words(argc, argv);
+  const std::vector<std::string> apart = with_images_apart(given);
+  std::vector<const char*> words = {argv[0]};
+  for (const std::string& word : apart) words.push_back(word.c_str());
+  auto marked = marked_words(static_cast<int>(words.size()), words.data());
+  // What stands behind it has its marks; the parser would take it for the end of the command.
+  std::erase(marked, "--");
+  return marked;
+}
+
+/// The exit code as --exit-map has it.
+int mapped(int code, const CommandTable& table) {
+  return is_retryable(static_cast<ExitCode>(code)) ? table.retryable_code.value_or(code) : code;
 }
 
 /// A descriptor 0, 1 or 2 that the caller closed would be taken by the first file opened, and then
@@ -219,10 +251,14 @@ int run_command_line(int argc, char** argv) {
   bool manual = false;
   root.add_flag("--man", manual, "Print the man page")->group("");
   OutputStyle style;
-  CommandTable table{root, style, {}};
+  CommandTable table{root, style, {}, {}};
   add_run(table);
+  add_exec(table);
+  add_init(table);
   add_verify(table);
   add_land(table);
+  add_report(table);
+  add_show(table);
   add_replay(table);
   add_policy(table);
   add_task(table);
@@ -230,12 +266,13 @@ int run_command_line(int argc, char** argv) {
   add_apply_patch(table);
   add_schema(table);
   add_doctor(table);
+  add_completion(table);
   take_words_as_given(root);
   try {
     if (argc == 2 && std::string_view(argv[1]) == "--man") return print(man_page(root));
-    return run_parsed(root, table, marked_words(argc, argv));
+    return mapped(run_parsed(root, table, words_of(argc, argv)), table);
   } catch (const std::exception& error) {
-    return fail(failure_of(error));
+    return mapped(fail(failure_of(error)), table);
   }
 }
 

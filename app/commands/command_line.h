@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "app/inputs/options.h"
@@ -25,6 +26,7 @@ struct CommandTable {
   CLI::App& root;
   OutputStyle& style;
   std::map<const CLI::App*, CommandBody> bodies;
+  std::optional<int> retryable_code{};  ///< the exit code instead of a retryable one: --exit-map
 };
 
 /// Adds a command with its one-line description and its example for --help.
@@ -32,8 +34,12 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
                       const std::string& description, const std::string& example, CommandBody body);
 
 void add_run(CommandTable& table);
+void add_exec(CommandTable& table);
+void add_init(CommandTable& table);
 void add_land(CommandTable& table);
 void add_verify(CommandTable& table);
+void add_report(CommandTable& table);
+void add_show(CommandTable& table);
 void add_replay(CommandTable& table);
 void add_policy(CommandTable& table);
 void add_task(CommandTable& table);
@@ -41,5 +47,6 @@ void add_sandbox(CommandTable& table);
 void add_apply_patch(CommandTable& table);
 void add_schema(CommandTable& table);
 void add_doctor(CommandTable& table);
+void add_completion(CommandTable& table);
 
 }  // namespace sortie

@@ -4,8 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/commands/command_line.h"
+#include "app/commands/doctor.h"
+#include "app/commands/doctor_task.h"
 #include "app/confinement/confinement.h"
 #include "app/show/credential_report.h"
 #include "app/show/failure.h"
@@ -16,6 +21,7 @@
 #include "core/catalog/providers.h"
 #include "core/files/file_name.h"
 #include "core/json/json.h"
+#include "core/text/text.h"
 #include "core/workspace/open_workspace.h"
 #include "core/workspace/own_tree.h"
 #include "core/workspace/tree.h"
@@ -110,20 +116,19 @@ Json surroundings_json() {
 }
 
 /// Which folders of this process's PATH commands in this folder would have.
-Json path_json(const Policy& policy) {
-  Json json = Json::object({{"folders", Json::array()}, {"left_out", Json::array()}});
-  std::error_code error;
-  const fs::path here = fs::canonical(".", error);
-  if (error) return json;
+CommandPath path_in(const fs::path& here, const Policy& policy) {
   MountPlan plan;
   plan.workspace = here;
-  const CommandPath path = path_of_commands({.policy = policy,
-                                             .approval = policy.approval,
-                                             .workspace = here,
-                                             .out = {},
-                                             .protected_files = {},
-                                             .mount = plan},
-                                            own_environment());
+  return path_of_commands({.policy = policy,
+                           .approval = policy.approval,
+                           .workspace = here,
+                           .out = {},
+                           .protected_files = {},
+                           .mount = plan},
+                          own_environment());
+}
+
+Json path_json(const CommandPath& path) {
   Json folders = Json::array();
   for (const fs::path& folder : path.folders) folders.push_back(folder.string());
   Json left_out = Json::array();
@@ -142,15 +147,17 @@ std::string path_text_for_people(const Json& path) {
   return text;
 }
 
-/// The options of doctor.
-struct Question {
-  RunOptions options;  ///< the flags that name a credential
-  std::string policy = "strict";
-  bool as_json = false;
-};
+std::string policy_of(const RunOptions& options, const std::optional<LoadedTask>& task) {
+  if (task) return chosen_policy(options.policy, task->task);
+  return options.policy.empty() ? "strict" : options.policy;
+}
 
-Json examine(const Question& question) {
+Json examine(const RunOptions& options) {
   check_machine();
+  // A task that is wrong is told before anything is tried.
+  std::optional<LoadedTask> task;
+  if (!options.task.empty()) task = load_task_and_policy(options, "");
+  const Policy policy = task ? task->policy : load_policy(policy_of(options, task));
   const TryFolder folder;
   std::string why;
   namespaces_available(&why);
@@ -167,9 +174,14 @@ Json examine(const Question& question) {
   report.set("problem", Json());
   report.set("remedies", Json::array());
   try_confinement(folder.path(), why, report);
-  report.set("credentials",
-             credentials_json(question.options, load_policy(question.policy), SystemClock().now()));
-  report.set("path", path_json(load_policy(question.policy)));
+  report.set("credentials", credentials_json(options, policy, SystemClock().now()));
+  std::error_code error;
+  const fs::path here = task ? task->places.workspace : fs::canonical(".", error);
+  const CommandPath path = error ? CommandPath{} : path_in(here, policy);
+  report.set("path", path_json(path));
+  report.set("task", task
+                         ? task_report(*task, policy_of(options, task), path, report["credentials"])
+                         : Json());
   report.set("surroundings", surroundings_json());
   report.set("remedy", why.empty() ? Json() : Json(why));
   return report;
@@ -219,6 +231,7 @@ std::string for_people(const Json& report) {
                                           ? std::string("works")
                                           : "only under a policy with paths.protect: [], since " +
                                                 own_tree.string_at("problem"));
+  if (report["task"].is_object()) text += "\n\n" + task_report_text(report["task"]);
   text += "\n\ncredentials\n" + credentials_text(report["credentials"]);
   text += path_text_for_people(report["path"]);
   text += "\nsurroundings\n";
@@ -231,29 +244,59 @@ std::string for_people(const Json& report) {
   return text;
 }
 
+/// Whether all is proved, and a task finds what it needs.
+bool all_works(const Json& report) {
+  bool all = report["problem"].is_null();
+  for (const auto& [name, proof] : report["guarantees"].members())
+    all = all && proof["proved"].boolean();
+  return all && (!report["task"].is_object() || report["task"]["problems"].items().empty());
+}
+
 }  // namespace
 
+DoctorBrief brief_doctor(const std::string& task) {
+  RunOptions options;
+  options.task = task;
+  const Json report = examine(options);
+  DoctorBrief brief{.works = all_works(report), .lines = {}};
+  if (report["problem"].is_string()) brief.lines.push_back(report["problem"].text());
+  std::vector<std::string> proved;
+  for (const auto& [name, proof] : report["guarantees"].members())
+    if (proof["proved"].boolean())
+      proved.push_back(name);
+    else
+      brief.lines.push_back("guarantee " + name + ": " + proof_text(proof));
+  if (!proved.empty())
+    brief.lines.push_back("the sandbox works: " + joined(proved, ", ") + " proved; isolation " +
+                          report["isolation"].string_at("mode"));
+  for (const Json& one : report["task"]["problems"].items()) brief.lines.push_back(one.text());
+  for (const Json& one : report["task"]["notes"].items()) brief.lines.push_back(one.text());
+  return brief;
+}
+
 void add_doctor(CommandTable& table) {
-  auto question = std::make_shared<Question>();
-  CLI::App& app = add_command(table, table.root, "doctor",
-                              "Show what works here: sandbox, isolation, credentials.",
-                              "sortie doctor --json", [question] {
-                                const Json report = examine(*question);
-                                if (question->as_json)
-                                  print_document(write_json_pretty(report));
-                                else
-                                  print_out(for_people(report));
-                                bool all = report["problem"].is_null();
-                                for (const auto& [name, proof] : report["guarantees"].members())
-                                  all = all && proof["proved"].boolean();
-                                return all ? ExitCode::success : ExitCode::environment;
-                              });
-  app.add_flag("--json", question->as_json, "as JSON");
-  app.add_option("--policy", question->policy,
+  auto options = std::make_shared<RunOptions>();
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App& app =
+      add_command(table, table.root, "doctor",
+                  "Show what works here: sandbox, isolation, credentials, what a task needs.",
+                  "sortie doctor --task .sortie/task.yaml", [options, as_json] {
+                    if (options->task == "-") throw InputError("--task - is not possible here");
+                    const Json report = examine(*options);
+                    if (*as_json)
+                      print_document(write_json_pretty(report));
+                    else
+                      print_out(for_people(report));
+                    return all_works(report) ? ExitCode::success : ExitCode::environment;
+                  });
+  app.add_flag("--json", *as_json, "as JSON");
+  app.add_option("--policy", options->policy,
                  "policy file or preset: where credentials may go, what commands have on PATH");
-  app.add_option("--api-key-file", question->options.api_key_file, "check this, as run would");
-  app.add_option("--api-key-fd", question->options.api_key_fd, "check this, as run would");
-  app.add_option("--auth-file", question->options.auth_file,
+  app.add_option("--task", options->task,
+                 "check this task with its policy: files, key, programs of its verification");
+  app.add_option("--api-key-file", options->api_key_file, "check this, as run would");
+  app.add_option("--api-key-fd", options->api_key_fd, "check this, as run would");
+  app.add_option("--auth-file", options->auth_file,
                  "check this sign-in: plan, age, whether it can be refreshed");
 }
 

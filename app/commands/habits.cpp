@@ -12,8 +12,8 @@ struct Habit {
 };
 
 constexpr const char* kPrompt =
-    "the prompt is the task's 'prompt:'; 'sortie run -' reads a task from stdin, and 'sortie run "
-    "TASK.yaml' prints the final message";
+    "'sortie run -p PROMPT', which prints the final message; or 'sortie run TASK.yaml' with the "
+    "prompt as the task's 'prompt:'";
 constexpr const char* kAllowAll =
     "--policy auto allows every command inside the sandbox; --policy unsandboxed has none";
 constexpr const char* kTools =
@@ -22,7 +22,10 @@ constexpr const char* kTools =
 constexpr const char* kInstructions = "'instructions:' of the task";
 constexpr const char* kSandbox = "--policy, with 'sandbox: {mode: …}'; 'strict' is the default";
 constexpr const char* kEvents = "--json prints events; the final message is plain text";
-constexpr const char* kAgain = "the same command again begins anew";
+constexpr const char* kAgain =
+    "the same command again, with the same --out: it goes on with what was cut off";
+constexpr const char* kSettings =
+    "a task and a policy file hold all settings: 'sortie schema task', 'sortie schema policy'";
 constexpr const char* kServers = "'tools: {mcp: …}' of the task";
 
 /// Flags of Claude Code, codex, Gemini CLI, aider, opencode and others.
@@ -31,7 +34,6 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"--print", kPrompt},
     {"--prompt", kPrompt},
     {"--message", kPrompt},
-    {"-i", kPrompt},
     {"--yolo", kAllowAll},
     {"-y", kAllowAll},
     {"--yes", kAllowAll},
@@ -63,18 +65,37 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"--output-schema", "'output: {schema: FILE}' of the task"},
     {"--json-schema", "'output: {schema: FILE}' of the task"},
     {"--image", "'images:' of the task"},
+    {"-i", "'images:' of the task; the prompt is 'sortie run -p PROMPT'"},
     {"--continue", kAgain},
     {"--resume", kAgain},
-    {"-c", kAgain},
+    {"-c", "keys of the task or of its policy; the same command again goes on"},
     {"-r", kAgain},
-    {"--config", "a task and a policy file hold all settings: 'sortie schema task'"},
-    {"--profile", "a task and a policy file hold all settings: 'sortie schema task'"},
+    {"--session-id", kAgain},
+    {"--fork-session", kAgain},
+    {"--config", kSettings},
+    {"--profile", kSettings},
+    {"--settings", kSettings},
+    {"--setting-sources", kSettings},
+    {"--strict-mcp-config", kServers},
+    {"--system-prompt-file", kInstructions},
+    {"--append-system-prompt-file", kInstructions},
+    {"--include-partial-messages", kEvents},
+    {"--effort", "'model: {effort: …}' of the task"},
+    {"--oss", "--provider local --model NAME"},
+    {"--local-provider", "--provider local --model NAME"},
+    {"--ephemeral", "--out with a folder that you remove"},
+    {"--permission-prompt-tool", "'approver:' of the policy, a program of yours that decides"},
     {"--cwd", "-C DIR, or --cd DIR"},
     {"--max-budget-usd", "--max-cost USD"},
     {"--api-key",
      "--api-key-file FILE, --api-key-fd N or the provider's variable: a command line can "
      "be read by others"},
     {"--skip-git-repo-check", "not needed: a folder without git is fine"},
+    {"--max-turns", "'sortie run --max-turns N'"},
+    {"--model", "'sortie run --model NAME'"},
+    {"-m", "'sortie run --model NAME'"},
+    {"--remote", "not needed: a turn runs in this process; a server of models is --base-url"},
+    {"--remote-auth-token-env", "not needed: a turn runs in this process"},
     {"--fallback-model", "'model: {fallback: [...]}' of the task"},
 });
 

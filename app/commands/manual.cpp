@@ -16,6 +16,11 @@ constexpr VariableRow kVariables[] = {
     {"OPENAI_API_KEY, ANTHROPIC_API_KEY, AZURE_OPENAI_API_KEY",
      "The key of the model's provider. A task may name another variable (model.api_key_env). Read "
      "once and then erased; no command gets it."},
+    {"CODEX_API_KEY", "For exec, in place of OPENAI_API_KEY."},
+    {"CODEX_HOME, SORTIE_HOME, XDG_STATE_HOME",
+     "Where exec keeps its threads: the first that is set; else ~/.local/state/sortie."},
+    {"SORTIE_KEEP_THREADS",
+     "How many threads exec keeps, and for how long: 30d,1000 if it is not set; 'all'."},
     {"SORTIE_BASE_URL", "The address of the task's own model, as with --base-url."},
     {"OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL, AZURE_OPENAI_ENDPOINT, "
      "AZURE_OPENAI_BASE_URL",
@@ -36,9 +41,14 @@ constexpr VariableRow kVariables[] = {
      "have a HOME and a TMPDIR of their own."},
     {"XDG_CONFIG_HOME",
      "Where git's own settings are looked for: they are only asked whether they convert line ends."},
+    {"PAGER", "What shows the text of sortie show on a terminal; less -R without it."},
     {"TERM, NO_COLOR, CI", "Whether stderr is shown in colour, and with a status line."},
     {"GITHUB_ACTIONS, GITEA_ACTIONS, FORGEJO_ACTIONS, GITLAB_CI, TF_BUILD, TEAMCITY_VERSION",
      "The CI system whose commands are made harmless in what is printed."},
+    {"GITHUB_WORKSPACE, BUILD_SOURCESDIRECTORY",
+     "The job's folder: files in notes of a CI system are named from there."},
+    {"GITHUB_OUTPUT, GITHUB_STEP_SUMMARY",
+     "With GITHUB_ACTIONS: the files that get the outputs of the step and its summary."},
 };
 
 constexpr ArtifactRow kArtifacts[] = {
@@ -51,6 +61,8 @@ constexpr ArtifactRow kArtifacts[] = {
     {"partial-submodules/", "After any other end: the same of submodules."},
     {"last-message.txt, last-message.json",
      "The agent's final message; .json if it matches an output schema."},
+    {"report.html, summary.md",
+     "The run for people, as a page and as Markdown; sortie report makes them again."},
     {"commit-message.txt, change.mbox, pr.json, review.json",
      "What sortie land writes: for git commit, git am, a pull request and a review."},
     {"kept/", "Files that no diff holds, and what was removed under protected names."},

@@ -1,9 +1,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/commands/command_line.h"
+#include "app/commands/schema_names.h"
 #include "app/show/events_jsonl.h"
 #include "app/show/standard_output.h"
 #include "ci/result.h"
@@ -21,27 +25,48 @@
 namespace sortie {
 namespace {
 
+struct SchemaRow {
+  const char* name;
+  Json (*schema)();
+};
+
+constexpr auto kSchemas = std::to_array<SchemaRow>({
+    {"task", task_schema},
+    {"policy", policy_schema},
+    {"functions", functions_schema},
+    {"transcript", transcript_schema},
+    {"event", event_schema},
+    {"result", result_schema},
+    {"approver-request", approver_request_schema},
+    {"approver-answer", approver_answer_schema},
+});
+
+/// "task, policy or result"
+std::string listed_schemas() {
+  std::string text;
+  for (const SchemaRow& row : kSchemas) {
+    const bool last = &row == &kSchemas.back();
+    text += (text.empty() ? "" : last ? " or " : ", ") + std::string(row.name);
+  }
+  return text;
+}
+
 Json schema_of(const std::string& name) {
-  if (name == "task") return task_schema();
-  if (name == "policy") return policy_schema();
-  if (name == "functions") return functions_schema();
-  if (name == "transcript") return transcript_schema();
-  if (name == "result") return result_schema();
-  if (name == "approver-request") return approver_request_schema();
-  if (name == "approver-answer") return approver_answer_schema();
-  if (name == "event") return event_schema();
+  for (const SchemaRow& row : kSchemas)
+    if (name == row.name) return row.schema();
   if (name == "manifest") throw InputError("schema manifest: is not supported yet");
-  const std::string nearest =
-      nearest_name(name, {"task", "policy", "functions", "transcript", "event", "result",
-                          "approver-request", "approver-answer"});
-  throw InputError(
-      "unknown schema '" + one_line(name) +
-      "'; expected task, policy, functions, transcript, event, result, approver-request or "
-      "approver-answer" +
-      (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  const std::string nearest = nearest_name(name, schema_names());
+  throw InputError("unknown schema '" + one_line(name) + "'; expected " + listed_schemas() +
+                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
 }  // namespace
+
+std::vector<std::string> schema_names() {
+  std::vector<std::string> names;
+  for (const SchemaRow& row : kSchemas) names.emplace_back(row.name);
+  return names;
+}
 
 void add_schema(CommandTable& table) {
   auto name = std::make_shared<std::string>();
@@ -50,10 +75,7 @@ void add_schema(CommandTable& table) {
                                 print_document(write_json_pretty(schema_of(*name)));
                                 return ExitCode::success;
                               });
-  app.add_option("NAME", *name,
-                 "task, policy, functions, transcript, event, result, approver-request or "
-                 "approver-answer")
-      ->required();
+  app.add_option("NAME", *name, listed_schemas())->required();
 }
 
 }  // namespace sortie

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/commands/command_line.h"
+#include "app/commands/task_argument.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/task_and_policy.h"
@@ -26,6 +27,7 @@ void add_task(CommandTable& table) {
       table, *task, "check",
       "Validate a task, resolve its variables, print it with every default; runs nothing.",
       "sortie task check task.yaml --var branch=main", [options] {
+        settle_task_argument(*options);
         const RunInputs inputs = load_inputs(*options);
         Task effective_task = inputs.task;
         effective_task.prompt = inputs.prompts.prompt;
@@ -40,7 +42,7 @@ void add_task(CommandTable& table) {
           print_error("sortie: " + note + "\n");
         return ExitCode::success;
       });
-  check.add_option("TASK", options->task, "task file, or - for stdin")->required();
+  add_task_argument(check, *options);
   check.add_option("--policy", options->policy, "policy file or preset");
   check.add_option("-C,--cd", options->workspace, "workspace");
   add_repeatable(check, "--var", options->variables,

@@ -217,7 +217,9 @@ void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& p
                                       .home = profile_.home,
                                       .hide = inputs.policy.hide,
                                       .protect = globs_among(profile_.protect),
-                                      .namespaces = inputs.namespaces});
+                                      .namespaces = inputs.namespaces,
+                                      .in_place = inputs.mount.in_place,
+                                      .sandboxed = inputs.policy.sandbox != SandboxMode::none});
   profile_.git = std::move(found.view);
   for (const fs::path& path : found.hidden) profile_.hide.push_back(quoted_glob(path));
   // A read-only mount keeps nobody from connecting to a service of the machine.

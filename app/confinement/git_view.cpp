@@ -103,6 +103,9 @@ bool holds_private_places(const fs::path& folder, const GitViewInputs& inputs) {
 std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inputs,
                               FoundGitView& found) {
   const std::string name = "the repository at " + toplevel.string();
+  if (!inputs.sandboxed) return "";
+  if (!inputs.namespaces && inputs.in_place)
+    return name + " is above the workspace, which is all that commands see without namespaces";
   if (!inputs.namespaces) return name + " is above the workspace, which is a copy here";
   if (holds_private_places(toplevel, inputs)) return name + " holds HOME or /tmp, which is private";
   const HidePatterns patterns(inputs);

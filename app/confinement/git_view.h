@@ -16,6 +16,8 @@ struct GitViewInputs {
   std::vector<std::string> hide{};     ///< the policy's paths.hide
   std::vector<std::string> protect{};  ///< globs of paths.protect, relative to the workspace
   bool namespaces = true;              ///< else nothing can be mounted
+  bool in_place = false;               ///< commands work in the user's own tree
+  bool sandboxed = true;               ///< else commands see everything anyway
 };
 
 /// The results for the view.

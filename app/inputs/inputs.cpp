@@ -15,8 +15,8 @@
 #include "app/inputs/prompt_sources.h"
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
-#include "app/inputs/standard_input.h"
 #include "app/inputs/task_and_policy.h"
+#include "app/inputs/task_text.h"
 #include "app/inputs/task_warnings.h"
 #include "app/inputs/tool_choice.h"
 #include "core/base/error.h"
@@ -407,12 +407,9 @@ std::string new_run_id() {
 
 RunInputs load_inputs(const RunOptions& options) {
   RunInputs inputs;
-  std::optional<std::string> piped;
-  if (options.task == "-") {
-    piped = read_standard_input();
-    if (!piped || piped->empty()) throw InputError("TASK is '-', and stdin has no task");
-  }
-  LoadedTask loaded = load_task_and_policy(options, piped.value_or(""));
+  inputs.thread = options.thread;
+  LoadedTask loaded = load_task_and_policy(
+      options, inputs.thread != nullptr ? std::string() : text_of_task(options));
   inputs.task = std::move(loaded.task);
   inputs.policy = std::move(loaded.policy);
   inputs.workspace = loaded.places.workspace;
@@ -420,7 +417,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
   check_stages(inputs);
-  inputs.run_id = new_run_id();
+  inputs.run_id = inputs.thread != nullptr ? inputs.thread->run_id : new_run_id();
   apply_model_flags(options, inputs);
   check_tool_choice(inputs.task);
   apply_budget_flags(options, inputs.task.budget);
@@ -429,11 +426,13 @@ RunInputs load_inputs(const RunOptions& options) {
   check_best_of(options, inputs.task);
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);
-  check_bounds(options, flags.values, loaded.places, inputs);
+  // What the caller wrote on the command line needs no leave of a preset.
+  if (inputs.thread == nullptr || inputs.thread->bounded)
+    check_bounds(options, flags.values, loaded.places, inputs);
   apply_terms(options, inputs);
   check_trust(inputs);
   prepare_git(gate, inputs);
-  if (uses_standard_input(inputs.task) && options.task == "-")
+  if (uses_standard_input(inputs.task) && options.task == "-" && !options.prompt)
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags), gate);
   inputs.task.digest = task_digest(inputs.task);

@@ -13,6 +13,8 @@
 
 namespace sortie {
 
+struct ThreadRun;
+
 /// Which finished runs in --out are returned instead of run again.
 enum class Reuse { success, any, none };
 template <>
@@ -22,8 +24,9 @@ inline constexpr auto kSpelling<Reuse> = std::to_array<Spelled<Reuse>>({{Reuse::
 
 /// The flags of `sortie run`; empty or absent if not given.
 struct RunOptions {
-  std::string task;    ///< file, or "-" for stdin
-  std::string policy;  ///< file or preset name
+  std::string task;                   ///< file, or "-" for stdin; "-" with a prompt
+  std::optional<std::string> prompt;  ///< instead of a task; "-" for stdin
+  std::string policy;                 ///< file or preset name
   std::string approval;
   std::string workspace;  ///< -C
   std::string out = "sortie-out";
@@ -39,7 +42,8 @@ struct RunOptions {
   std::string auth_file;
   std::string replay;
   std::string record;
-  std::string anchor;  ///< file, pipe or descriptor for the transcript's head
+  std::string anchor;       ///< file, pipe or descriptor for the transcript's head
+  std::string status_file;  ///< where the outcome is told in one line
   std::string isolation;
   std::optional<int> max_turns;
   std::optional<std::int64_t> max_tokens;
@@ -54,6 +58,8 @@ struct RunOptions {
   std::string replay_calls;  ///< the transcript with the calls that are not made again; "": none
   std::string replay_moved_from;  ///< the workspace's path in that record, to be read as this one's
   bool silent = false;            ///< neither the final message nor the last line is printed
+  /// Of `sortie exec`: replaces `task` and the file of `policy`. Outlives the run; null for others.
+  const ThreadRun* thread = nullptr;
 };
 
 /// The verbosity and colours of stderr.

@@ -28,10 +28,12 @@ std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
 
 ModelChoice choice_of(const TaskModel& model, const AddressSources& sources) {
   const ProviderInfo& provider = provider_named(model.provider);
-  return {.model = &model,
-          .provider = &provider,
-          .endpoint = choose_endpoint(provider, sources),
-          .key_variable = key_variable(model, provider)};
+  ModelChoice choice{.model = &model,
+                     .provider = &provider,
+                     .endpoint = choose_endpoint(provider, sources),
+                     .key_variable = key_variable(model, provider)};
+  add_query(model.extras.query, choice.endpoint);
+  return choice;
 }
 
 std::string sends_no_key(const ModelChoice& choice) {
@@ -175,6 +177,8 @@ std::vector<std::string> key_variables(const RunInputs& inputs) {
   };
   add(inputs.task.model);
   for (const TaskModel& model : inputs.task.model.fallback) add(model);
+  for (const auto& [header, variable] : inputs.task.model.extras.variable_headers)
+    names.push_back(variable);
   return names;
 }
 

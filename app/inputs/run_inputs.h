@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/inputs/thread_run.h"
 #include "core/agent/model_limits.h"
 #include "core/json/json.h"
 #include "core/provider/cassette.h"
@@ -33,7 +34,13 @@ struct RunInputs {
   std::optional<AuthFileSummary> auth_file;
   /// Warnings, above all about risks that the policy accepts.
   std::vector<std::string> warnings;
+  const ThreadRun* thread = nullptr;  ///< as RunOptions::thread
 };
+
+/// The id of the conversation for its provider: the thread's, else the run's.
+inline const std::string& conversation_id(const RunInputs& inputs) {
+  return inputs.thread != nullptr ? inputs.thread->id : inputs.run_id;
+}
 
 /// Whether the policy, or each of the stages, is read-only.
 bool nothing_may_be_written(const RunInputs& inputs);

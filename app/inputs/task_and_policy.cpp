@@ -80,8 +80,13 @@ std::string error_of(const Step& step) {
 
 }  // namespace
 
-LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped) {
-  TaskFile file(options.task, piped);
+LoadedTask load_task_and_policy(const RunOptions& options, const std::string& text) {
+  if (const ThreadRun* thread = options.thread)
+    return {.task = thread->task,
+            .policy = thread->policy,
+            .places = find_places(options, thread->task, thread->policy,
+                                  find_workspace(options, thread->task))};
+  TaskFile file(options.task, text, options.prompt ? "<prompt>" : "<stdin>");
   LoadedTask loaded;
   fs::path workspace;
   const std::string of_policy =

@@ -20,9 +20,9 @@ struct LoadedTask {
 /// Reads the task file, then the policy that it or a flag names, then the other files that the task
 /// names: the policy says which of them it may use, and which folder it may work in. Files that it
 /// may not use are not opened.
-/// @param piped  the text of the task if TASK is "-"
+/// @param text  the text of the task if TASK is "-"
 /// @throws InputError
-LoadedTask load_task_and_policy(const RunOptions& options, const std::string& piped);
+LoadedTask load_task_and_policy(const RunOptions& options, const std::string& text);
 
 /// The name of the run's policy: the flag's, else the task's, else "strict".
 std::string chosen_policy(const std::string& flag, const Task& task);

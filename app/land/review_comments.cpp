@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <functional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "app/land/quoted_words.h"
 #include "core/files/file_name.h"
+#include "core/text/git_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -17,9 +15,6 @@ namespace {
 
 constexpr std::size_t kMostFindings = 500;
 constexpr std::size_t kMostWords = 4000;
-
-/// The lines of new files that a diff shows: first and last of each hunk.
-using ShownLines = std::map<std::string, std::vector<std::pair<long, long>>>;
 
 ShownLines shown_lines(const LandedChange& change) {
   ShownLines shown;
@@ -57,6 +52,34 @@ std::string why_outside(const std::string& file, std::int64_t line, const Landed
   return "the diff does not show this line";
 }
 
+/// The path of "b/src/a.c", with git's quotes and what may stand behind it.
+std::string new_path(std::string_view name) {
+  name = name.substr(0, name.find('\t'));
+  std::string path(name);
+  if (name.starts_with('"')) path = git_unquoted(name).value_or("");
+  return path.starts_with("b/") ? path.substr(2) : "";
+}
+
+struct Hunk {
+  std::int64_t old_count = 1;
+  std::int64_t first = 0;  ///< in the new file
+  std::int64_t new_count = 1;
+};
+
+/// Of "@@ -1,3 +1,4 @@"; a count of 1 is left out there.
+Hunk hunk_of(std::string_view header) {
+  const std::string text(header.substr(0, 100));
+  long old_first = 0;
+  long old_count = 1;
+  long first = 0;
+  long count = 1;
+  std::sscanf(text.c_str(), "@@ -%ld,%ld", &old_first, &old_count);
+  const auto plus = text.find(" +");
+  if (plus == text.npos || std::sscanf(text.c_str() + plus + 2, "%ld,%ld", &first, &count) < 1)
+    return {.old_count = 0, .new_count = 0};
+  return {std::max(0L, old_count), first, std::max(0L, count)};
+}
+
 std::string words_of(const Json& finding) {
   const std::string severity = one_line(repair_utf8(finding.string_at("severity")), 20);
   std::string text = (severity.empty() ? "" : severity + ": ") +
@@ -65,10 +88,9 @@ std::string words_of(const Json& finding) {
   return fenced(text) + (suggestion.empty() ? "" : "\nsuggestion:\n" + fenced(suggestion));
 }
 
-}  // namespace
+using WhyOutside = std::function<std::string(const std::string& file, std::int64_t line)>;
 
-Json review_json(const Json& findings, const LandedChange& change) {
-  const ShownLines shown = shown_lines(change);
+Json review_of(const Json& findings, const WhyOutside& why_not) {
   Json comments = Json::array();
   Json outside = Json::array();
   const auto& all = findings.items();
@@ -77,7 +99,7 @@ Json review_json(const Json& findings, const LandedChange& change) {
     const Json& finding = all[i];
     const std::string file = finding.string_at("file");
     const std::int64_t line = finding.integer_at("line");
-    const std::string why = why_outside(file, line, change, shown);
+    const std::string why = why_not(file, line);
     const std::string words = words_of(finding);
     if (!seen.insert(file + "\n" + std::to_string(line) + "\n" + words).second) continue;
     if (why.empty())
@@ -99,6 +121,52 @@ Json review_json(const Json& findings, const LandedChange& change) {
                        {"body", body},
                        {"comments", std::move(comments)},
                        {"outside", std::move(outside)}});
+}
+
+}  // namespace
+
+Json review_json(const Json& findings, const LandedChange& change) {
+  const ShownLines shown = shown_lines(change);
+  return review_of(findings, [&](const std::string& file, std::int64_t line) {
+    return why_outside(file, line, change, shown);
+  });
+}
+
+ShownLines shown_lines_of(std::string_view diff) {
+  ShownLines shown;
+  std::string file;  // "": its name is not known yet, or it is removed
+  std::int64_t old_left = 0;
+  std::int64_t new_left = 0;
+  for (const std::string_view line : split_lines(diff)) {
+    // Lines of a hunk are counted: their content may look like a header.
+    if (old_left > 0 || new_left > 0) {
+      const char sign = line.empty() ? ' ' : line[0];
+      if (sign == '-' || sign == ' ') --old_left;
+      if (sign == '+' || sign == ' ') --new_left;
+      continue;
+    }
+    if (line.starts_with("diff --git ")) file.clear();
+    if (line.starts_with("+++ ")) file = new_path(line.substr(4));
+    if (!line.starts_with("@@ -")) continue;
+    const Hunk hunk = hunk_of(line);
+    old_left = hunk.old_count;
+    new_left = hunk.new_count;
+    if (!file.empty() && hunk.new_count > 0)
+      shown[file].push_back({hunk.first, hunk.first + hunk.new_count - 1});
+  }
+  return shown;
+}
+
+Json review_of_diff(const Json& findings, const ShownLines* shown) {
+  return review_of(findings, [shown](const std::string& file, std::int64_t line) -> std::string {
+    if (!is_plain_path(file) || line < 1) return "it names no line of a file";
+    if (shown == nullptr) return "";
+    const auto found = shown->find(file);
+    if (found == shown->end()) return "the diff does not change this file";
+    for (const auto& [first, last] : found->second)
+      if (line >= first && line <= last) return "";
+    return "the diff does not show this line";
+  });
 }
 
 }  // namespace sortie

@@ -4,6 +4,7 @@
 
 #include "app/run/resumption.h"
 #include "app/run/run_ends.h"
+#include "app/run/thread_history.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
@@ -35,7 +36,17 @@ AgentWork::AgentWork(const Parts& parts)
       agent_(parts.agent) {
   for (const auto& note : agent_.notes()) parts_.record.say(note);
   if (const auto& schema = inputs_.task.output.schema) answer_check_.emplace(*schema);
-  if (const auto& earlier = parts_.record.earlier()) take_up(*earlier);
+  if (const auto& earlier = parts_.record.earlier())
+    take_up(*earlier);
+  else if (inputs_.thread != nullptr && !inputs_.thread->earlier.empty())
+    take_up_thread();
+}
+
+/// Begins with the history of the thread's earlier runs.
+void AgentWork::take_up_thread() {
+  if (auto earlier = thread_conversation(inputs_.thread->earlier, agent_.loop().settings(),
+                                         inputs_.task.model))
+    agent_.loop().restore(std::move(*earlier));
 }
 
 void AgentWork::take_up(const RunHistory& history) {

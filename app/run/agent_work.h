@@ -60,6 +60,7 @@ class AgentWork {
  private:
   void ask(const std::string& text);
   void take_up(const RunHistory& history);
+  void take_up_thread();
   void go_on();
   void judge(const LoopResult& result, bool answers);
   void run_stage(std::size_t index);

@@ -35,6 +35,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/workspace/tree.h"
+#include "policies/environment/known_secrets.h"
 
 namespace sortie {
 namespace {
@@ -67,7 +68,9 @@ class Attempts {
         budget_(started_ +
                 std::max(std::chrono::milliseconds(0), inputs_.task.budget.time - found_.time)),
         log_(style_),
-        run_key_(run_key(parts.key_parts)) {}
+        run_key_(run_key(parts.key_parts)) {
+    learn(redactor_, inputs_.policy, known_secrets(inputs_.policy, own_environment()).values);
+  }
 
   ExitCode execute();
 
@@ -111,6 +114,7 @@ class Attempts {
   SharedBudget budget_;
   AttemptLog log_;
   std::string run_key_;
+  Redactor redactor_;
   std::vector<std::unique_ptr<AttemptProcess>> processes_;
   std::vector<AttemptEnd> ends_;
   std::deque<int> due_;   ///< those that may be started, in their order
@@ -123,10 +127,10 @@ class Attempts {
 void Attempts::begin() {
   // The environment may hold keys, and the descriptor of one may be open.
   ::prctl(PR_SET_DUMPABLE, 0);
-  // Without it, nobody would know the state for a run's.
-  if (!out_.found().has_run) write_running(0);
-  const std::filesystem::path state = out_.make_state(inputs_.workspace);
+  // Without it, nobody would know the state for a run's. What was found may be set aside by now.
   std::error_code error;
+  if (!std::filesystem::exists(out_.path() / "result.json", error)) write_running(0);
+  const std::filesystem::path state = out_.make_state(inputs_.workspace);
   // As in the state of every run: when it began, by the clock of the files.
   if (!std::filesystem::exists(state / "began", error)) write_file(state / "began", "", 0600);
   RunMark::write(state, key_parts_, ::getpid());
@@ -394,12 +398,13 @@ ExitCode Attempts::end() {
                                    .lost = lost_json(found_),
                                    .duration = duration,
                                    .events = all_events ? (*process)->events() : -1,
-                                   .style = style_});
+                                   .style = style_,
+                                   .redactor = redactor_});
   log_.say_sum(ends_, sum_of(ends_) + found_.lost, duration);
   if (!may_go_on(result.code)) out_.remove_state();
   result.reason = "attempt " + std::to_string(ends_[picked].number) + " of " +
                   std::to_string(best_of_.count) + ": " + result.reason;
-  const std::string last = last_line(result, "", options_.out, Redactor());
+  const std::string last = last_line(result, "", options_.out, redactor_);
   const bool fine = result.code == ExitCode::success;
   if (!fine && !style_.quiet)
     log_.say_command(CiLog(ci_systems()).error("sortie: " + status_of(result), result.reason));

@@ -8,6 +8,7 @@
 
 #include "app/artifacts/adopted_run.h"
 #include "app/artifacts/flag_outputs.h"
+#include "app/artifacts/run_reports.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
 #include "app/run/recorded_changes.h"
@@ -141,7 +142,7 @@ void print_events(const AttemptsEnd& end, RunResult& result) {
     return print_recorded_events(end, result);
   if (const std::size_t last = events.rfind('\n', events.size() - 2); last != std::string::npos)
     events = events.substr(0, last + 1) + with_out(events.substr(last + 1), end.out.path()) + "\n";
-  print(terminal ? for_terminal(events) : events);
+  print(events_for_stdout(std::move(events), terminal));
 }
 
 struct Message {
@@ -216,6 +217,10 @@ void withdraw(const AttemptsEnd& end, const std::exception& error, RunResult& re
   end.apply.undo(result);
   end.out.remove_diffs();
   end.out.remove(kAttestationName);
+  for (const char* name : kReportNames) {
+    end.out.remove(name);
+    result.artifacts.erase(name);
+  }
   const std::string folder = attempt_folder(end.picked.number);
   if (result.code == ExitCode::success) {
     result = outcome_without_result(end);
@@ -247,12 +252,29 @@ void tell_what_is_left(const AttemptsEnd& end, RunResult& result, Json& json) {
   if (!json.is_null()) json.set("next", result.next);
 }
 
+/// Writes the reports of all attempts, of which the picked one has no own. They may be missing.
+void write_reports_of_all(const AttemptsEnd& end, RunResult& result, Json& json) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(end.out.path() / kTranscriptName, error))) return;
+  try {
+    Json artifacts = json["artifacts"];
+    for (const auto& [name, digest] : write_reports(end.out, json, end.redactor)) {
+      artifacts.set(name, digest);
+      result.artifacts[name] = digest;
+    }
+    json.set("artifacts", std::move(artifacts));
+  } catch (const std::exception& problem) {
+    print_error("sortie: warning: " + end.redactor.text(without_reports(problem.what())) + "\n");
+  }
+}
+
 /// result.json, whole.
-Json with_comparison(const AttemptsEnd& end, const RunResult& result, Json json) {
+Json with_comparison(const AttemptsEnd& end, RunResult& result, Json json) {
   if (json.is_null()) json = result_json(result, Tally());
   json.set("best_of", best_of_json(end));
   json.set("attempts", attempts_json(end.attempts));
   json = Redactor().json(json, Audience::people);
+  write_reports_of_all(end, result, json);
   set_comparison_digest(json);
   return json;
 }

@@ -10,6 +10,7 @@
 #include "app/run/run_apply.h"
 #include "ci/attempts.h"
 #include "ci/result.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 
@@ -27,6 +28,7 @@ struct AttemptsEnd {
   std::chrono::milliseconds duration;  ///< of all of them
   int events = -1;  ///< what the picked one wrote on stdout; -1: not all of it is there
   const OutputStyle& style;
+  const Redactor& redactor;  ///< with what this process knows
 };
 
 /// Copies the picked attempt's artifacts to the top of --out, writes the files of the flags and

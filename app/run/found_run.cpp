@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,13 +15,15 @@
 #include "app/artifacts/run_mark.h"
 #include "app/inputs/run_key.h"
 #include "app/run/diffed_folders.h"
+#include "app/run/own_outputs.h"
 #include "app/run/recorded_changes.h"
 #include "app/run/returned_run.h"
-#include "app/run/run_notes.h"
 #include "ci/attempts.h"
 #include "ci/recorded_diff.h"
 #include "ci/result.h"
+#include "ci/start_check.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/spelling.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
@@ -31,6 +34,7 @@
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
 #include "core/workspace/checkpoint/checkpoint.h"
+#include "core/workspace/checkpoint/own_state.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
@@ -40,20 +44,6 @@ namespace sortie {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The paths that runs write outside of --out.
-std::vector<fs::path> own_outputs(const OutputFolder& out, const RunInputs& inputs,
-                                  const RunOptions& options) {
-  std::vector<fs::path> paths = {out.path(), out.path().string() + ".prev"};
-  std::vector<std::string> names = {options.diff, options.last_message, options.record};
-  for (int n = 1; n <= inputs.task.best_of.count && !options.record.empty(); ++n)
-    names.push_back(options.record + "." + attempt_folder(n));
-  for (const std::string& name : names)
-    if (!name.empty() && name != "-") paths.push_back(fs::absolute(name).lexically_normal());
-  const RunNotes notes(inputs.task, options.out);
-  if (notes.are_kept()) paths.push_back(notes.file());
-  return paths;
-}
 
 /// Reads "2026-11-21T03:14:15.926Z".
 std::int64_t nanoseconds_of(const std::string& timestamp) {
@@ -83,13 +73,43 @@ void add_paths(const DiffWritten& diff, std::set<std::string>& paths) {
       if (path.starts_with(diff.prefix)) paths.insert(within + path.substr(diff.prefix.size()));
 }
 
+/// Whether the tree has what it had at the start beside its commit. What was removed, or put back to the
+/// commit, shows in no list of later changes.
+/// @param but  paths that may be others
+/// @return     nothing: the record does not say enough
+std::optional<bool> has_start_changes(const OutputFolder& out, const fs::path& workspace,
+                                      const std::vector<fs::path>& own,
+                                      const std::set<std::string>& but) {
+  const auto start = read_start_changes(out.path() / kTranscriptName);
+  if (!start || start->digest.empty()) return std::nullopt;
+  const FileMarks marks =
+      find_repository(workspace).handle ? FileMarks::contents : FileMarks::times;
+  const OwnState now = own_state(workspace, own, marks);
+  if ("sha256:" + sha256_hex(now.list) == start->digest) return true;
+  if (but.empty()) return false;
+  if (start->more) return std::nullopt;
+  const auto were = marks_in(start->list);
+  const auto are = marks_in(now.list);
+  const auto is_known = [&but](const std::map<std::string, std::string>& in,
+                               const std::map<std::string, std::string>& other) {
+    return std::all_of(in.begin(), in.end(), [&](const auto& one) {
+      const auto& [path, mark] = one;
+      const auto found = other.find(path);
+      // What folders hold is compared elsewhere.
+      return path.ends_with('/') || but.contains(path) ||
+             (found != other.end() && found->second == mark);
+    });
+  };
+  return is_known(were, are) && is_known(are, were);
+}
+
 /// Whether the tree is as the run found it, or as its diff leaves it.
 /// @param result  of the run, by its record where result.json was not written any more
 bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
                    const Json& result) {
   const std::string started = result.string_at("started");
   if (started.empty()) return false;
-  const std::vector<fs::path> own = own_outputs(out, inputs, options);
+  const std::vector<fs::path> own = own_outputs(out.path(), inputs, options);
   const auto changes_up_to = [&](std::size_t most) {
     return own_changes_since(inputs.workspace, nanoseconds_of(started), own, most);
   };
@@ -105,8 +125,11 @@ bool tree_is_known(const OutputFolder& out, const RunInputs& inputs, const RunOp
     add_paths(*diff, paths);
     if (diff->submodule.empty()) whole = *diff;
   }
-  if (!changed) return true;
+  if (!changed) return has_start_changes(out, inputs.workspace, own, {}).value_or(true);
   if (paths.empty()) return false;
+  const auto beside = has_start_changes(out, inputs.workspace, own, paths);
+  // In a repository that says it all.
+  if (beside && (!*beside || find_repository(inputs.workspace).handle)) return *beside;
   const std::size_t most = paths.size() + whole.folders.size() + 1;
   const auto changes = changes_up_to(most);
   if (changes.size() >= most) return false;
@@ -133,7 +156,7 @@ std::vector<std::string> base_differences(const OutputFolder& out, const RunInpu
   const fs::path state = out.path() / "state";
   // The user's own tree may hold the run's work, and has changed by it.
   return has_own_tree(state)
-             ? changed_by_others(fs::canonical(state), own_outputs(out, inputs, options))
+             ? changed_by_others(fs::canonical(state), own_outputs(out.path(), inputs, options))
              : changes_of_base(out, inputs, options);
 }
 
@@ -235,7 +258,7 @@ std::vector<std::string> changes_of_base(const OutputFolder& out, const RunInput
   const fs::path state = fs::canonical(out.path() / "state");
   if (::stat((state / "began").c_str(), &began) != 0) throw path_error(state.string(), errno);
   return own_changes_since(inputs.workspace, stamp_of(began).ctime,
-                           own_outputs(out, inputs, options));
+                           own_outputs(out.path(), inputs, options));
 }
 
 bool can_go_on(ExitCode code, bool worked) noexcept {
@@ -252,6 +275,8 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (found.has_run) mark.wait_for_processes(out.path());
   if (options.fresh) return found.has_run ? Previous::discarded : Previous::nothing;
   if (!found.has_run) return Previous::nothing;
+  // A turn of a thread is always a new run.
+  if (inputs.thread != nullptr) return Previous::kept;
   Json result = found.result;
   std::string status = found.status;
   std::string key = result.string_at("run_key");
@@ -341,7 +366,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (ended && code == static_cast<int>(ExitCode::conflict)) return Previous::kept;
   if (checkpoint) {
     const auto differences =
-        checkpoint->base_differences(inputs.workspace, own_outputs(out, inputs, options));
+        checkpoint->base_differences(inputs.workspace, own_outputs(out.path(), inputs, options));
     if (!differences.empty())
       refuse(out, "of another base: the workspace differs in " + some_of(differences));
     return Previous::restored;

@@ -71,6 +71,7 @@ void Handover::hand_out(std::string_view diff) {
 }
 
 void Handover::write_diff(const std::string& name) {
+  if (parts_.tree != nullptr && !parts_.tree->workspace().keeps_start()) return;
   if (!has_diff()) {
     if (name == kChangesDiff) parts_.result.artifacts[name] = parts_.out.write(name, "");
     return;

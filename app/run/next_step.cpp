@@ -33,15 +33,6 @@ bool has_artifact(const EndFacts& facts, const char* name) {
   return facts.result.artifacts.count(name) != 0;
 }
 
-/// The denied command or the tool with its path, as it could be pasted.
-std::string denied_text(const Denial& denial) {
-  for (const RecordedAction& action : denial.actions)
-    if (action.argv) return in_quotes(pasteable(*action.argv), 100);
-  for (const RecordedAction& action : denial.actions)
-    if (action.path) return in_quotes(denial.tool + " " + *action.path, 100);
-  return in_quotes(denial.tool, 100);
-}
-
 /// The lines of a policy that would allow the call, and where to put them.
 std::string allowing(const Denial& denial, const EndFacts& facts) {
   if (denial.would_allow_yaml.empty()) {
@@ -280,9 +271,28 @@ std::string after_success(const EndFacts& facts) {
   return line;
 }
 
+/// What goes on with a thread whose turn has ended well, or was interrupted; "" for other ends.
+std::string next_of_thread(const EndFacts& facts) {
+  const ThreadRun* thread = facts.inputs.thread;
+  const ExitCode code = facts.result.code;
+  if (thread == nullptr ||
+      (code != ExitCode::success && code != ExitCode::interrupted && code != ExitCode::terminated))
+    return "";
+  return thread->kept ? "sortie exec resume " + thread->id + " PROMPT" : "the same command again";
+}
+
 }  // namespace
 
+std::string denied_text(const Denial& denial) {
+  for (const RecordedAction& action : denial.actions)
+    if (action.argv) return in_quotes(pasteable(*action.argv), 100);
+  for (const RecordedAction& action : denial.actions)
+    if (action.path) return in_quotes(denial.tool + " " + *action.path, 100);
+  return in_quotes(denial.tool, 100);
+}
+
 std::string next_step(const EndFacts& facts) {
+  if (const std::string next = next_of_thread(facts); !next.empty()) return next;
   switch (facts.result.code) {
     case ExitCode::success:
       return after_success(facts);

@@ -20,6 +20,9 @@ struct EndFacts {
   std::string message{};  ///< the agent's last one
 };
 
+/// The denied command, or the tool with its path, in quotes, as it could be pasted.
+std::string denied_text(const Denial& denial);
+
 /// What to do about the end of a run that does not know it itself: one sentence, never "".
 std::string next_step(const EndFacts& facts);
 

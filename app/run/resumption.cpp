@@ -95,8 +95,13 @@ void replace_all(std::string& text, const std::string& old, const std::string& w
 
 }  // namespace
 
+std::vector<Response> responses_of(const RunHistory& history, const ModelSettings& settings,
+                                   const TaskModel& model) {
+  return responses_before(history, history.turns.size(), settings, model);
+}
+
 Resumption resumption_of(const RunHistory& history, const ModelSettings& settings,
-                         const TaskModel& model) {
+                         const TaskModel& model, const std::vector<Response>& older) {
   Resumption found;
   EarlierConversation& conversation = found.conversation;
   conversation.turn = history.used.turns;
@@ -105,7 +110,9 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
   const RecordedTurn& turn = history.turns[*last];
   found.number = turn.number;
   const std::vector<Response> responses = responses_before(history, *last, settings, model);
-  conversation.items = restored_items(items_sent(history, *last), responses);
+  std::vector<Response> known = older;
+  known.insert(known.end(), responses.begin(), responses.end());
+  conversation.items = restored_items(items_sent(history, *last), known);
   for (std::size_t i = 0; i < history.turns.size(); ++i) {
     const RecordedTurn& one = history.turns[i];
     for (const CheckRecord& check : one.checks)
@@ -114,7 +121,7 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
     if (i < *last)
       for (const TurnCall& call : one.calls) conversation.call_ids.insert(call.call_id);
   }
-  for (const Response& response : responses)
+  for (const Response& response : known)
     for (const Item& item : response.items)
       if (const auto* call = std::get_if<ToolCall>(&item.content))
         conversation.call_ids.insert(call->call_id);

@@ -21,9 +21,14 @@ struct Resumption {
 
 /// Finds it in what an earlier process recorded.
 /// @param settings  of the run's requests, with all its tools
+/// @param older     responses of earlier runs, whose items stand in its requests
 /// @throws Error  ExitCode::integrity: a response can't be read
 Resumption resumption_of(const RunHistory& history, const ModelSettings& settings,
-                         const TaskModel& model);
+                         const TaskModel& model, const std::vector<Response>& older = {});
+
+/// The responses of all its turns; those that can't be used have no items. @throws Error  as above
+std::vector<Response> responses_of(const RunHistory& history, const ModelSettings& settings,
+                                   const TaskModel& model);
 
 /// What the model has to know of a tree that was made from a checkpoint.
 /// @param turn      the last one whose changes are in it

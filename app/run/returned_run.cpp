@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/artifacts/flag_outputs.h"
+#include "app/artifacts/run_reports.h"
 #include "app/run/handover.h"
 #include "app/run/next_step.h"
 #include "app/run/recorded_changes.h"
@@ -18,6 +19,7 @@
 #include "app/run/run_record.h"
 #include "app/run/signals.h"
 #include "app/show/failure.h"
+#include "app/show/standard_output.h"
 #include "ci/attestation.h"
 #include "ci/recorded_diff.h"
 #include "ci/result.h"
@@ -29,6 +31,7 @@
 #include "core/record/event_codec.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript.h"
+#include "policies/environment/known_secrets.h"
 
 namespace sortie {
 namespace {
@@ -78,6 +81,7 @@ class LateEnd {
         history_(read_run_history(out.path() / kTranscriptName)),
         transcript_(out.path(), clock_, {history_.records, history_.bytes, history_.last_digest},
                     inputs.policy.limits.transcript) {
+    learn(redactor_, inputs.policy, known_secrets(inputs.policy, own_environment()).values);
     if (options.anchor.empty()) return;
     anchor_ = std::make_unique<Anchor>(options.anchor, history_.starts.front().run_id);
     transcript_.anchor_to(*anchor_);
@@ -107,6 +111,7 @@ class LateEnd {
       end.result.set("applied", true);
       end.result.set("applied_paths", Json::strings(result.applied_paths));
       end.result.set("next", "look at the changes in " + short_path(inputs_.workspace));
+      report(end);
       record(end);
     } catch (const std::exception& error) {
       apply_.undo(result);
@@ -141,6 +146,7 @@ class LateEnd {
         {"submodules", with_partial_names(end.result["submodules"])},
         {"attestation", Json()}};
     for (const auto& [name, value] : members) end.result.set(name, value);
+    report(end);
     record(end);
     out_.remove_diffs();
     out_.remove(kAttestationName);
@@ -171,6 +177,23 @@ class LateEnd {
     return renamed;
   }
 
+  /// Makes summary.md and report.html anew for that end. They may be missing.
+  void report(RunEnd& end) {
+    const auto name_artifacts = [&end] {
+      Json names = Json::object();
+      for (const auto& [name, digest] : end.artifacts) names.set(name, digest);
+      end.result.set("artifacts", std::move(names));
+    };
+    for (const char* name : kReportNames) end.artifacts.erase(name);
+    name_artifacts();
+    try {
+      end.artifacts.merge(write_reports(out_, end.result, redactor_));
+      name_artifacts();
+    } catch (const std::exception& error) {
+      print_error("sortie: warning: " + redactor_.text(without_reports(error.what())) + "\n");
+    }
+  }
+
   /// Adds the end, unless it is the last one already. result.json and the attestation follow it.
   void record(const RunEnd& end) {
     if (!history_.end || history_.end->result != end.result) {
@@ -190,6 +213,7 @@ class LateEnd {
   SystemClock clock_;
   RunHistory history_;
   Transcript transcript_;
+  Redactor redactor_;
   std::unique_ptr<Anchor> anchor_;
 };
 

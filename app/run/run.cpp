@@ -6,6 +6,7 @@
 #include "app/inputs/run_key.h"
 #include "app/run/attempts.h"
 #include "app/run/found_run.h"
+#include "app/run/own_outputs.h"
 #include "app/run/returned_run.h"
 #include "app/run/run_closing.h"
 #include "app/run/run_ends.h"
@@ -33,6 +34,7 @@ class Run {
  private:
   void open_egress();
   void prove_guarantees();
+  void look_at_start();
   void work();
   void take_failure(const std::exception& error);
 
@@ -56,6 +58,26 @@ void Run::prove_guarantees() {
   if (!missing.empty()) throw RunEnds{ExitCode::environment, missing};
 }
 
+/// Begins to look at what the workspace has beside its commit. Once commands may have written to the
+/// user's own tree, that is not known any more.
+void Run::look_at_start() {
+  const auto& earlier = run_.record.earlier();
+  const bool in_place = run_.workspace->isolation() == Isolation::none;
+  if (!run_.workspace->keeps_start() || (earlier && (earlier->start_changes || in_place))) return;
+  run_.start_digest = std::make_unique<StartDigest>(StartDigest::Parts{
+      .root = run_.inputs.workspace,
+      .marks = run_.git.toplevel.empty() ? FileMarks::times : FileMarks::contents,
+      .apart = own_outputs(run_.covered(), run_.inputs, run_.options),
+      .redactor = run_.secrets.redactor(),
+      .record = run_.record,
+      .stop = run_.signals->token()});
+  run_.start_digest->begin();
+  const TaskVerify& verify = run_.inputs.task.verify;
+  const bool runs_first =
+      verify.before != ExpectedStart::any || verify.baseline != VerifyBaseline::none;
+  if (in_place && runs_first) run_.start_digest->settle();
+}
+
 /// Runs the agent's work and checks its result.
 void Run::work() {
   run_.worked = true;
@@ -70,7 +92,8 @@ void Run::work() {
                 .work = *run_.tree,
                 .tests = *run_.acceptance,
                 .git = run_.git,
-                .events = run_.record.events(),
+                .events = run_.start_digest ? static_cast<EventSink&>(*run_.start_digest)
+                                            : run_.record.events(),
                 .notices = run_.record,
                 .clock = run_.clock,
                 .budget = run_.budget,
@@ -97,6 +120,7 @@ ExitCode Run::execute(std::optional<GitPlacesOnce>& git_places) {
     open_egress();
     prove_guarantees();
     end_if_stopped(*run_.signals);
+    look_at_start();
     if (run_.record.earlier() && !run_.record.earlier()->turns.empty())
       run_.acceptance->take_up(*run_.record.earlier());
     else

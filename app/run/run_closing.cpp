@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "app/artifacts/diff_verdict.h"
+#include "app/artifacts/run_reports.h"
 #include "app/run/found_run.h"
 #include "app/run/next_step.h"
 #include "app/run/run_head.h"
@@ -27,8 +28,15 @@ class RunClosing {
   void hand_over();
   void apply();
   void explain_end();
+  void report();
+  void close_record();
   void print_end(const std::string& untold);
   EndFacts end_facts() const;
+  /// Where people look for what the run has left; "" for nowhere.
+  std::string shown_out() const {
+    const ThreadRun* thread = run_.inputs.thread;
+    return thread != nullptr && !thread->own_out ? "" : run_.options.out;
+  }
   std::string finish(const std::function<void()>& step);
 
   RunParts& run_;
@@ -73,6 +81,7 @@ ExitCode RunClosing::end() {
   run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
   if (run_.signals) run_.signals->never_end();  // readers of the outputs have their own time limits
   hand_over();
+  report();
   run_.room.reset();
   finish([this] { run_.record.close(); });
   attest();
@@ -84,7 +93,7 @@ ExitCode RunClosing::end() {
   // A record may end twice; the last end counts.
   if (run_.result.code != recorded) {
     run_.own_tree_undo.undo_if_failed(run_.result, run_.record);
-    finish([this] { run_.record.close(); });
+    close_record();
   }
   if (run_.result.code == ExitCode::success) run_.apply.settle();
   print_end(untold);
@@ -94,13 +103,36 @@ ExitCode RunClosing::end() {
 /// Writes the attestation of a success. It names the digests of the transcript and of result.json, so
 /// it comes after the one and before the other.
 void RunClosing::attest() {
-  if (run_.result.code != ExitCode::success) return;
+  // Without a diff there is nothing to attest.
+  if (run_.result.code != ExitCode::success || !run_.workspace->keeps_start()) return;
   finish([this] {
     const Json result = run_.secrets.redactor().json(result_json(run_.result, run_.record.tally()),
                                                      Audience::people);
     run_.out.write(kAttestationName, attestation_text(run_.out.path(), result_text(result)));
   });
-  if (run_.result.code != ExitCode::success) finish([this] { run_.record.close(); });
+  if (run_.result.code != ExitCode::success) close_record();
+}
+
+/// Writes summary.md and report.html, or removes those of an end that does not hold. Without them the
+/// run is what it is: they can be made at any time. Those of several attempts come with their end.
+void RunClosing::report() {
+  for (const char* name : kReportNames) run_.result.artifacts.erase(name);
+  if (!run_.record.has_begun() || run_.attempt != nullptr || shown_out().empty()) return;
+  try {
+    const Redactor& redactor = run_.secrets.redactor();
+    const Json result =
+        redactor.json(result_json(run_.result, run_.record.tally()), Audience::people);
+    run_.result.artifacts.merge(write_reports(run_.out, result, redactor));
+  } catch (const std::exception& error) {
+    run_.result.warnings.push_back(without_reports(error.what()));
+    run_.record.show_warning(run_.result.warnings.back());
+  }
+}
+
+/// Ends the record once more, since the end has changed.
+void RunClosing::close_record() {
+  report();
+  finish([this] { run_.record.close(); });
 }
 
 /// Prints all that people get at the end: the message or the last event, the sum, the last line.
@@ -113,19 +145,22 @@ void RunClosing::print_end(const std::string& untold) {
   if (run_.options.json) run_.record.end_live_events(run_.stop());
   if (prints_message) run_.handover->print_message();
   if (!run_.own_tree_undo.keeps_state() &&
-      (!run_.record.has_begun() || run_.own_tree_undo.watches() ||
+      (!run_.record.has_begun() || run_.own_tree_undo.watches() || run_.inputs.thread != nullptr ||
        !can_go_on(run_.result.code, run_.worked)))
     run_.out.remove_state();
   if (run_.record.has_begun())
-    run_.record.show_lines(sum_lines(run_.result, run_.record.tally(), run_.options.out));
+    run_.record.show_lines(sum_lines(run_.result, run_.record.tally(), shown_out()));
   run_.record.say_last(run_.options.silent ? std::string()
                                            : last_line(run_.result, run_.record.tally().last_action,
-                                                       run_.options.out, run_.secrets.redactor()),
+                                                       shown_out(), run_.secrets.redactor()),
                        run_.stop());
 }
 
 /// Ends the agent, and makes its diff while the tree still exists.
 void RunClosing::end_agent() {
+  // A run that was stopped has no time for it: the next one looks.
+  if (run_.start_digest && run_.stop().stop_requested()) run_.start_digest->drop();
+  if (run_.start_digest) finish([this] { run_.start_digest->settle(); });
   if (run_.work) {
     finish([this] {
       if (run_.work->end_background() > 0) run_.tree->names().restore_changed();
@@ -201,7 +236,8 @@ void RunClosing::explain_end() {
   const EndFacts facts = end_facts();
   std::string reason = full_reason(facts);
   run_.result.retryable = retryable_by(facts);
-  if (run_.result.next.empty()) run_.result.next = next_step(facts);
+  if (run_.result.next.empty() || run_.inputs.thread != nullptr)
+    run_.result.next = next_step(facts);
   run_.result.reason = std::move(reason);
 }
 

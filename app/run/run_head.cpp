@@ -57,6 +57,7 @@ std::string sandbox_text(const RunInputs& inputs, const RunResult& result) {
 std::string task_text(const RunInputs& inputs, const RunOptions& options) {
   const std::string& name = inputs.task.name;
   if (!name.empty() && name != "task") return "task " + shown(name);
+  if (options.prompt) return "prompt";
   return options.task == "-" ? "task from stdin" : shown(options.task);
 }
 

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
+#include "core/workspace/undo_own_tree.h"
 #include "policies/sandbox/keeper/keeper.h"
 #include "policies/sandbox/keeper/support.h"
 
@@ -67,9 +68,12 @@ void RunOpening::begin() {
 }
 
 void RunOpening::write_running() {
-  run_.out.write("result.json",
-                 write_json_pretty(running_json(run_.result.run_id, run_.result.run_key,
-                                                names_saved(run_.inputs.task))));
+  Json running =
+      running_json(run_.result.run_id, run_.result.run_key, names_saved(run_.inputs.task));
+  // Of the end of a run that goes on: they are the run's as long as they are there.
+  const Json& kept = run_.out.found().result["kept"];
+  if (run_.goes_on() && !kept.members().empty()) running.set("kept", kept);
+  run_.out.write("result.json", write_json_pretty(running));
 }
 
 /// Goes on with what an earlier process of this run has recorded.
@@ -112,7 +116,10 @@ void RunOpening::confine() {
 void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path& state,
                               const std::string& no_namespaces) {
   run_.workspace = open_run_workspace(run_.inputs, run_.covered(), state, namespaces);
-  run_.own_tree_undo.watch(*run_.workspace, state);
+  if (run_.inputs.thread == nullptr)
+    run_.own_tree_undo.watch(*run_.workspace, state);
+  else if (run_.workspace->isolation() == Isolation::none)
+    never_undo(state);
   run_.result.isolation = name_of(run_.workspace->isolation());
   run_.result.isolation_reason = run_.workspace->reason();
   std::vector<std::filesystem::path> files = files_of_run(run_.inputs.task, run_.inputs.policy);

@@ -21,10 +21,13 @@ RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle&
       record({.folder = out.path(),
               .json = options.json,
               .anchor = options.anchor,
+              .thread = options.thread != nullptr ? options.thread->id : "",
+              .own_events = options.thread == nullptr || options.thread->own_events,
               .retries = inputs.task.model.retries,
               .style = style,
               .log = {.rounds = inputs.task.verify.rounds + 1,
-                      .start_must_pass = inputs.task.verify.before == ExpectedStart::pass}},
+                      .start_must_pass = inputs.task.verify.before == ExpectedStart::pass},
+              .workspace = inputs.workspace},
              secrets.redactor(), result) {
   if (attempt != nullptr) budget.share(*attempt->budget, attempt->number - 1);
 }

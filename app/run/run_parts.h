@@ -21,6 +21,7 @@
 #include "app/run/run_record.h"
 #include "app/run/run_tree.h"
 #include "app/run/signals.h"
+#include "app/run/start_digest.h"
 #include "app/setup/run_secrets.h"
 #include "ci/result.h"
 #include "core/agent/budget.h"
@@ -43,6 +44,7 @@ struct RunParts {
 
   /// The folder that commands must not see: --out, of all attempts together.
   const std::filesystem::path& covered() const {
+    if (inputs.thread != nullptr && !inputs.thread->covered.empty()) return inputs.thread->covered;
     return attempt != nullptr ? attempt->top : out.path();
   }
   bool goes_on() const { return previous == Previous::resumed || previous == Previous::restored; }
@@ -66,6 +68,7 @@ struct RunParts {
   std::unique_ptr<Signals> signals;
   RunSecrets secrets;
   RunRecord record;
+  std::unique_ptr<StartDigest> start_digest;  ///< null: none is due
   std::unique_ptr<Egress> egress;
   std::unique_ptr<SavedOutputs> outputs;
   std::unique_ptr<RunTree> tree;

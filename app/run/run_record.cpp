@@ -4,10 +4,16 @@
 #include <string_view>
 #include <utility>
 
+#include "app/run/end_notes.h"
+#include "core/text/ci_commands.h"
 #include "core/text/output_buffer.h"
 
 namespace sortie {
 
+namespace {
+
+/// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What is below
+/// U+0020 JSON escapes itself.
 std::string for_terminal(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -28,8 +34,6 @@ std::string for_terminal(std::string_view line) {
   return text;
 }
 
-namespace {
-
 /// How long the end of a run waits for a reader that reads nothing.
 constexpr std::chrono::seconds kPatience{30};
 /// The same for the last line, after such a wait.
@@ -49,6 +53,12 @@ std::string with_outcome_tinted(const LogStyle& style, const std::string& line, 
 }
 
 }  // namespace
+
+std::string events_for_stdout(std::string lines, bool terminal) {
+  const CiSystems systems = ci_systems();
+  if (systems.any()) lines = CiCommandFilter::json(lines, systems);
+  return terminal ? for_terminal(lines) : lines;
+}
 
 RunRecord::RunRecord(Options options, const Redactor& redactor, RunResult& result)
     : options_(std::move(options)), redactor_(redactor), result_(result), events_(redactor) {}
@@ -131,9 +141,11 @@ void RunRecord::open_live_events() {
   event_writer_ = std::make_unique<EventWriter>(options_.lines, std::move(options));
   if (shared) errors().go_through(event_writer_.get());
   live_events_ = std::make_unique<EventsJsonl>(
-      EventsJsonl::Options{result_.run_id, options_.retries}, redactor_,
-      [this, terminal = ::isatty(options_.lines) == 1](std::string line) {
-        if (event_writer_) event_writer_->write(terminal ? for_terminal(line) : std::move(line));
+      EventsJsonl::Options{.thread_id = options_.thread.empty() ? result_.run_id : options_.thread,
+                           .retries = options_.retries,
+                           .own_events = options_.own_events},
+      redactor_, [this, terminal = ::isatty(options_.lines) == 1](std::string line) {
+        if (event_writer_) event_writer_->write(events_for_stdout(std::move(line), terminal));
       });
 }
 
@@ -218,19 +230,10 @@ void RunRecord::warn_about_stdout(const std::string& problem) {
 }
 
 void RunRecord::annotate() {
-  constexpr std::size_t kMostNotes = 10;  // of one step; GitHub shows no more
-  const CiLog log(ci_systems());
-  const auto clean = [this](const std::string& text) {
-    return redactor_.text(text, Audience::people);
-  };
-  std::string notes;
-  if (result_.code != ExitCode::success)
-    notes =
-        log.error("sortie: " + status_of(result_),
-                  clean(result_.reason + (result_.next.empty() ? "" : "; next: " + result_.next)));
-  for (std::size_t i = 0; i < std::min(result_.warnings.size(), kMostNotes - 1); ++i)
-    notes += log.warning("sortie", clean(result_.warnings[i]));
-  errors().write_commands(std::move(notes));
+  const auto patched = patched_.paths();
+  const NotedTree tree{.folder = options_.workspace,
+                       .made = [&](const std::string& path) { return patched.contains(path); }};
+  errors().write_commands(end_notes(CiLog(ci_systems()), result_, tally_, tree, redactor_));
 }
 
 void RunRecord::say_last(const std::string& line, const std::stop_token& stop) {

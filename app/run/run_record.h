@@ -28,9 +28,9 @@
 
 namespace sortie {
 
-/// JSON for a terminal, which would act on DEL and the C1 controls: they come as escapes. What is below
-/// U+0020 JSON escapes itself.
-std::string for_terminal(std::string_view line);
+/// Lines of JSON as stdout gets them. Their values are unchanged: what a terminal or a CI system would
+/// act on comes as escapes.
+std::string events_for_stdout(std::string lines, bool terminal);
 
 /// The receivers of a run's events: the transcript, the tally for result.json, the live events on
 /// stdout, the lines on stderr.
@@ -42,10 +42,13 @@ class RunRecord : public Notices {
     std::filesystem::path folder;  ///< --out, with the transcript
     bool json = false;             ///< live events are written
     std::string anchor{};          ///< as in RunOptions; "": none
+    std::string thread{};          ///< the thread's id in the events; "": the run's
+    bool own_events = true;        ///< as in EventsJsonl::Options
     int retries = 0;               ///< as in EventsJsonl::Options
     OutputStyle style{};
     LogLines::Options log{};
-    int lines = STDOUT_FILENO;  ///< takes the live events
+    std::filesystem::path workspace{};  ///< for notes at places in its files; "": none
+    int lines = STDOUT_FILENO;          ///< takes the live events
     int errors = STDERR_FILENO;
   };
   /// @param result  is reported at the end. It and the redactor outlive this object

@@ -8,6 +8,7 @@
 #include "core/agent/budget.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/path_below.h"
 #include "core/git/config/git_place.h"
 #include "core/git/git_tree.h"
 #include "core/git/submodules.h"
@@ -98,8 +99,28 @@ SandboxStart sandbox_start(const Policy& policy, Confinement& confinement) {
 
 }  // namespace
 
+namespace {
+
+/// Where nothing is mounted over it, commands that may write could change the record of their own run.
+/// @throws Error  environment
+void keep_record_apart(const RunInputs& inputs, const fs::path& out, Namespaces namespaces) {
+  if (inputs.thread == nullptr || namespaces != Namespaces::none ||
+      inputs.task.workspace.isolation != Isolation::none ||
+      inputs.policy.sandbox != SandboxMode::workspace_write || !path_below(out, inputs.workspace))
+    return;
+  throw Error(
+      path_text(out) +
+          " lies in the workspace, and without namespaces nothing keeps commands from "
+          "changing what the run records there: name a folder elsewhere (--out, CODEX_HOME), "
+          "or use --ephemeral or --isolation copy",
+      ExitCode::environment);
+}
+
+}  // namespace
+
 std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
                                               const fs::path& state, Namespaces namespaces) {
+  keep_record_apart(inputs, out, namespaces);
   WorkspaceOptions options;
   options.root = inputs.workspace;
   options.out = out;
@@ -108,7 +129,9 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   options.copy_limit = inputs.task.workspace.copy_limit;
   options.submodules = inputs.task.output.submodules;
   options.namespaces = namespaces != Namespaces::none;
-  options.protects = !inputs.policy.protect.empty();
+  // exec has to work in the tree wherever codex does: protected paths are compared after each command.
+  options.protects = !inputs.policy.protect.empty() && inputs.thread == nullptr;
+  options.keeps_start = inputs.thread == nullptr || inputs.thread->keeps_start;
   options.overlay_assumed = namespaces == Namespaces::assumed;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
   options.keeps_ignored = ignored_to_keep(inputs, options.namespaces);

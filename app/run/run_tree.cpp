@@ -7,8 +7,13 @@
 #include "app/artifacts/kept_files.h"
 #include "app/run/cut_off_effects.h"
 #include "app/run/run_ends.h"
+#include "app/run/run_record.h"
+#include "app/run/run_start.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/files/new_file_mode.h"
+#include "core/json/json.h"
 #include "core/workspace/diff/make_diff.h"
 #include "core/workspace/tree.h"
 
@@ -84,15 +89,21 @@ std::vector<std::string> RunTree::touched_paths() {
 }
 
 void RunTree::begin_work() {
+  if (!parts_.workspace.keeps_start()) names_.led_elsewhere();  // known only now
   if (parts_.record.earlier()) remove_unfinished_writes();
-  checkpoint_.emplace(parts_.workspace, parts_.view, parts_.out, parts_.result.run_id,
-                      parts_.record);
-  if (const auto& earlier = parts_.record.earlier()) restored_ = checkpoint_->restore(*earlier);
-  parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
+  // No run of a thread is gone on with.
+  if (parts_.inputs.thread == nullptr) begin_checkpoints();
   touched_.emplace(parts_.workspace, parts_.inputs.policy.limits.file_size);
   call_changes_.emplace(parts_.workspace, parts_.view, parts_.record.connections(),
                         parts_.redactor);
   if (const auto& earlier = parts_.record.earlier()) call_changes_->take_up(*earlier);
+}
+
+void RunTree::begin_checkpoints() {
+  checkpoint_.emplace(parts_.workspace, parts_.view, parts_.out, parts_.result.run_id,
+                      parts_.record);
+  if (const auto& earlier = parts_.record.earlier()) restored_ = checkpoint_->restore(*earlier);
+  parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
 }
 
 void RunTree::checkpoint() noexcept {
@@ -163,6 +174,11 @@ void RunTree::make_partial_diff() {
 void RunTree::make(const CancelCheck& check_cancel, bool renames) {
   diff_.reset();
   names_.undo_made();
+  if (!parts_.workspace.keeps_start()) {
+    diff_.emplace();
+    parts_.result.changes_known = false;
+    return;
+  }
   DiffOptions options = diff_options(parts_.inputs, patched());
   options.check_cancel = check_cancel;
   options.renames = options.renames && renames;
@@ -212,10 +228,25 @@ void RunTree::list_undiffed() {
            changed.kind == ChangedPath::Kind::deleted ? "removed" : "written"});
 }
 
+/// Names them in result.json before they are there: a run that is killed meanwhile would leave files
+/// that nobody could tell from somebody else's.
+void RunTree::announce_kept(const std::vector<std::string>& paths) {
+  Json kept = Json::object();
+  for (const auto& [name, digest] : parts_.result.kept) kept.set(name, digest);
+  for (const std::string& path : paths) kept.set(path, "");
+  Json running =
+      running_json(parts_.result.run_id, parts_.result.run_key, names_saved(parts_.inputs.task));
+  running.set("kept", std::move(kept));
+  write_file(parts_.out / "result.json",
+             write_json_pretty(parts_.redactor.json(running, Audience::people)), new_file_mode());
+}
+
 void RunTree::keep_undiffed() {
   if (!diff_ && !diff_failed_) return;
   if (!diff_) list_undiffed();
-  const KeptFiles kept = keep_files(parts_.out, parts_.view, undiffed_paths(), parts_.redactor);
+  const std::vector<std::string> paths = undiffed_paths();
+  if (!paths.empty()) announce_kept(paths);
+  const KeptFiles kept = keep_files(parts_.out, parts_.view, paths, parts_.redactor);
   parts_.result.kept.insert(kept.digests.begin(), kept.digests.end());
   if (!kept.not_kept.empty())
     parts_.result.warnings.push_back("not kept in " + std::string(kKeptFolder) +

@@ -91,10 +91,12 @@ class RunTree : public WorkSoFar {
   [[noreturn]] void end_by_time(const std::string& doing);
 
  private:
+  void begin_checkpoints();
   void remove_unfinished_writes();
   void end_if_over(const char* doing);
   void make(const CancelCheck& check_cancel, bool renames);
   void list_undiffed();
+  void announce_kept(const std::vector<std::string>& paths);
   std::vector<std::string> undiffed_paths();
 
   Parts parts_;

@@ -42,11 +42,7 @@ std::vector<Image> task_images(const std::vector<TaskImage>& images, const Redac
   return shown;
 }
 
-namespace {
-
 namespace fs = std::filesystem;
-
-}  // namespace
 
 struct Agent::State : public ConcurrentCommandSource {
   explicit State(Parts given)
@@ -73,7 +69,7 @@ struct Agent::State : public ConcurrentCommandSource {
   SandboxMode sandbox() const;
   EnvironmentContext environment() const;
   std::vector<Item> opening(const std::string& prompt, std::vector<Image> images);
-  std::vector<Item> prompt(const std::string& text);
+  std::vector<Item> prompt(const std::string& text, std::vector<Image> images = {});
 
   Parts parts;
   const Redactor& redactor;
@@ -91,6 +87,7 @@ struct Agent::State : public ConcurrentCommandSource {
   const TaskStage* stage = nullptr;  ///< the one that is under way
   Briefing briefing;
   std::string told_sandbox;       ///< the mode that the model was told last
+  bool prompted = false;          ///< the first message of this run was made
   ConcurrentCommandWatch beside;  ///< ends first
 };
 
@@ -109,7 +106,7 @@ void Agent::State::make_tools() {
   launcher = std::make_unique<BudgetedLauncher>(parts.confinement.launcher(), parts.budget);
   sessions = std::make_unique<ExecSessions>(
       *launcher, SessionOutputs{redactor, inputs.task.context.shown_output, &parts.outputs});
-  const ToolSetParts set{
+  ToolSetParts set{
       .inputs = inputs,
       .confinement = parts.confinement,
       .launcher = *launcher,
@@ -122,6 +119,8 @@ void Agent::State::make_tools() {
       .sessions = *sessions,
       .outputs = &parts.outputs,
       .run_tests = [&tests = parts.tests](std::stop_token stop) { return tests.run_tests(stop); }};
+  // Nothing knows what the run has changed.
+  if (inputs.thread != nullptr && !inputs.thread->keeps_start) set.diff = {};
   auto tools = sortie::make_tools(set, notes);
 
   ToolRunnerOptions options;
@@ -366,7 +365,7 @@ void Agent::State::limit_to_stage() {
 void Agent::State::make_loop() {
   ModelSettings settings;
   apply_model(parts.inputs.task.model, settings);
-  settings.run_id = parts.inputs.run_id;
+  settings.run_id = conversation_id(parts.inputs);
   checks = std::make_unique<ResponseChecks>(parts.inputs.task.checks, [this] {
     Confinement& confinement = parts.confinement;
     const auto lookup = std::make_shared<PathLookup>(
@@ -422,9 +421,12 @@ Loop& Agent::loop() { return *state_->loop; }
 const std::vector<std::string>& Agent::notes() const { return state_->notes; }
 
 std::vector<Item> Agent::message(const std::string& text) {
-  const bool first = state_->loop->history().items().empty();
-  if (!first) return state_->prompt(text);
-  return state_->opening(text, task_images(state_->parts.inputs.task.images, state_->redactor));
+  const RunInputs& inputs = state_->parts.inputs;
+  const bool empty = state_->loop->history().items().empty();
+  const bool first = !std::exchange(state_->prompted, true);
+  if (!empty && (!first || inputs.thread == nullptr)) return state_->prompt(text);
+  auto images = task_images(inputs.task.images, state_->redactor);
+  return empty ? state_->opening(text, std::move(images)) : state_->prompt(text, std::move(images));
 }
 
 int Agent::end_background() {
@@ -486,12 +488,12 @@ std::vector<Item> Agent::State::opening(const std::string& text, std::vector<Ima
 }
 
 /// A later message; after the sandbox that is in force, where a stage has changed it.
-std::vector<Item> Agent::State::prompt(const std::string& text) {
+std::vector<Item> Agent::State::prompt(const std::string& text, std::vector<Image> images) {
   std::vector<Item> items;
   const EnvironmentContext context = environment();
   if (std::exchange(told_sandbox, context.sandbox_mode) != context.sandbox_mode)
     items.push_back({Message{Message::Role::user, redactor.text(sandbox_context(context))}});
-  items.push_back({Message{Message::Role::user, redactor.text(text)}});
+  items.push_back({Message{Message::Role::user, redactor.text(text), std::move(images)}});
   return items;
 }
 

@@ -46,8 +46,8 @@ class Agent : public Background {
   ~Agent() override;
 
   Loop& loop();
-  /// The text as the next message. The first one is preceded by the opening items of a run, and has
-  /// the task's images.
+  /// The text as the next message. The first one is preceded by the opening items of a run, unless
+  /// it goes on with a thread, and has the task's images.
   std::vector<Item> message(const std::string& text);
   /// Ends sessions, and the MCP servers whose programs may write, which are restarted in the agent's
   /// next turn.

@@ -63,10 +63,45 @@ class WithoutKey : public Model {
   std::string why_;
 };
 
-/// Whether a key is needed and there is none.
+/// Whether there is no key, and the server is not one on this machine.
 bool lacks_key(const KeySources& sources, const ModelChoice& choice) {
   return !sources.taken && !sources.descriptor && sources.file.empty() &&
          !choice.endpoint.base.is_loopback();
+}
+
+/// The values of headers and query that a provider of codex's configuration has. A variable that is
+/// not set, or blank, makes no header.
+void take_extras(const ModelChoice& first,
+                 const std::map<std::string, std::optional<std::string>>& variables,
+                 const CredentialBounds& bounds, ModelKeys& taken) {
+  const ProviderExtras& extras = first.model->extras;
+  for (const auto& [header, value] : extras.secret_headers) {
+    taken.headers.emplace_back(header, value);
+    taken.of_requests.push_back({header, value.substr(value.find(' ') + 1)});
+  }
+  for (const auto& [header, variable] : extras.variable_headers) {
+    const auto found = variables.find(variable);
+    const std::string value(found == variables.end() || !found->second ? std::string_view()
+                                                                       : trimmed(*found->second));
+    if (value.empty()) continue;
+    if (!is_header_value(value))
+      throw InputError("the variable " + variable + ", for the header '" + header +
+                       "', has control characters");
+    if (!key_may_go(variable, first.endpoint, bounds))
+      throw InputError("the policy does not let " + variable + " go to " +
+                       first.endpoint.base.authority());
+    taken.headers.emplace_back(header, value);
+    taken.of_requests.push_back({variable, value});
+  }
+  for (const auto& [name, value] : extras.query)
+    if (name != "api-version") taken.of_requests.push_back({name, value});
+}
+
+/// Whether one of the headers stands in for that of the key.
+bool replaces_key(const HttpHeaders& headers, const ProviderInfo& provider) {
+  return std::any_of(headers.begin(), headers.end(), [&provider](const auto& header) {
+    return ascii_lower(header.first) == ascii_lower(provider.key_header);
+  });
 }
 
 }  // namespace
@@ -75,8 +110,11 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
   auto variables = take_variables(inputs);
   ModelKeys taken;
   const auto choices = model_choices(inputs, options);
+  if (!choices.empty()) take_extras(choices.front(), variables, inputs.policy.credentials, taken);
   for (const ModelChoice& choice : choices) {
     const bool first = taken.keys.empty();
+    const bool unneeded = first && (choice.model->extras.key_optional ||
+                                    replaces_key(taken.headers, *choice.provider));
     ModelKeys::Key key{.variable = choice.key_variable};
     KeySources sources{.variable = key.variable, .taken = variables[key.variable]};
     if (first) {
@@ -90,7 +128,7 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
     if (key.variable.empty() || (first && signs_in(inputs))) {
       // a provider that never gets one, or that gets the tokens of a sign-in
     } else if (lacks_key(sources, choice)) {
-      key.missing = "the variable " + key.variable + " has no key";
+      if (!unneeded) key.missing = "the variable " + key.variable + " has no key";
     } else {
       key.value = find_api_key(sources, choice.endpoint, inputs.policy.credentials);
     }
@@ -106,6 +144,7 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
 }
 
 void apply_model(const TaskModel& model, ModelSettings& settings) {
+  settings.reasoning_summary = model.reasoning_summary;
   settings.model = model.name;
   settings.effort = name_of(model.effort);
   settings.max_output_tokens = model.max_output_tokens;
@@ -176,8 +215,13 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
                                         const ModelKeys::Key& key, std::size_t source) {
   const TaskModel& task = *choice.model;
   HttpModelOptions options;
-  options.headers =
-      request_headers(*choice.provider, key.value.value_or(""), parts.inputs.run_id, task.headers);
+  const HttpHeaders none;
+  const HttpHeaders& secret = source == 0 ? parts.keys.headers : none;
+  options.headers = request_headers(
+      *choice.provider,
+      replaces_key(secret, *choice.provider) ? std::string() : key.value.value_or(""),
+      conversation_id(parts.inputs), task.headers);
+  options.headers.insert(options.headers.end(), secret.begin(), secret.end());
   options.endpoint = choice.endpoint;
   options.limits.connect = task.connect_timeout;
   options.limits.first_byte = task.first_event_timeout;

@@ -29,9 +29,11 @@ struct ModelKeys {
     std::string missing{};               ///< why the model can't be used; "" if it can
   };
   std::vector<Key> keys{};
+  HttpHeaders headers{};              ///< more of the first model's, which carry credentials
+  std::vector<Secret> of_requests{};  ///< what they and its query hold
 };
 
-/// Reads the keys of model_choices() and erases their variables, and those of all known providers.
+/// Reads the keys and secret headers of model_choices() and erases their variables, and those of all known providers.
 /// File and descriptor are for the first model. A model without its key is skipped; if all are, the
 /// run ends. None for replay.
 /// @throws Error  usage: a key may not be sent to its model's host; auth

@@ -56,6 +56,11 @@ void RunSecrets::learn(const std::optional<std::vector<std::filesystem::path>>& 
 
 /// Also for keys from a file or descriptor, which no variable has.
 void RunSecrets::learn_keys(KnownSecrets& known) {
+  for (const Secret& secret : keys_.of_requests) {
+    if (!is_looked_for(secret.value, own_)) continue;
+    kept_.push_back(secret.value);
+    redactor_.add(secret);
+  }
   for (const auto& key : keys_.keys) {
     if (!key.value) continue;
     if (is_looked_for(*key.value, own_)) {

@@ -186,6 +186,8 @@ std::map<std::string, std::string> absent_tools(const ToolSetParts& parts) {
             : "it is not known whether the model takes images, and the task does not name the tool";
   if (parts.git.toplevel.empty())
     absent["git_status"] = absent["git_diff"] = "the workspace is not a git tree";
+  else if (!parts.diff)
+    absent["git_diff"] = "what the tree was at the start is not kept; use git diff in a command";
   if (task.verify.commands.empty()) absent["run_tests"] = "the task has no verification commands";
   if (!offers_web_search(task.model)) absent["web_search"] = "the provider has none";
   for (const BuiltInTool& tool : built_in_tools())

@@ -99,6 +99,7 @@ void EventsJsonl::begin() {
 void EventsJsonl::take(const RunStart& start) {
   workspace_ = start.workspace.commands_see();
   for (const auto& missing : start.sandbox.missing) warn("The sandbox lacks a layer: " + missing);
+  if (!options_.own_events) return;
   for (const auto& warning : start.warnings) warn(warning);
 }
 
@@ -266,6 +267,7 @@ void EventsJsonl::end(RunEnd end, const Closing& closing) {
   else
     line(Json::object(
         {{"type", "turn.failed"}, {"error", Json::object({{"message", end.reason}})}}));
+  if (!options_.own_events) return;
   std::map<std::string, std::string> artifacts;
   for (const auto& [name, digest] : end.artifacts)
     artifacts[redactor_.text(name)] = redactor_.text(digest);
@@ -307,7 +309,8 @@ void EventsJsonl::item_line(const char* type, const std::string& id, const Json&
     shown.set(name, word ? value : redactor_.json(value, Audience::people));
   }
   Json event = Json::object({{"type", type}, {"item", std::move(shown)}});
-  if (std::string_view(type) == "item.completed") event.set("progress", progress());
+  if (options_.own_events && std::string_view(type) == "item.completed")
+    event.set("progress", progress());
   line(event);
 }
 

@@ -31,6 +31,8 @@ class EventsJsonl : public EventSink {
   struct Options {
     std::string thread_id;
     int retries = 0;  ///< the most of one request, for "Reconnecting... 1/5"
+    /// More than codex has: `run.completed`, the progress in each item, every warning as an item.
+    bool own_events = true;
   };
   /// @param write  takes each line, with its newline
   EventsJsonl(Options options, const Redactor& redactor,

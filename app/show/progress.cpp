@@ -16,7 +16,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kHeartbeat{30};
 constexpr std::chrono::seconds kStatusStep{1};
 constexpr const char* kClear = "\r\x1b[K";
 
@@ -52,11 +51,12 @@ OutputStyle relayed_style(OutputStyle style, std::size_t taken) {
 }
 
 Progress::Progress(const OutputStyle& style, LogLines::Options options, const Redactor& redactor,
-                   ErrorStream& errors)
+                   ErrorStream& errors, std::chrono::seconds quiet)
     : style_(style),
       redactor_(redactor),
       errors_(errors),
       ci_log_(style.relayed ? CiSystems{} : ci_systems()),
+      quiet_(quiet),
       terminal_(!style.relayed && has_status_line()),
       colors_(use_colors(style.color)),
       started_(steady_clock::now()),
@@ -92,7 +92,7 @@ void Progress::tick() {
   while (!wake_.wait_for(lock, kStatusStep, [this] { return done_; })) {
     if (terminal_)
       print({});
-    else if (steady_clock::now() - last_line_ >= kHeartbeat)
+    else if (steady_clock::now() - last_line_ >= quiet_)
       print_line("still at work: turn " + std::to_string(lines_.turn()) + ", " + elapsed() + ", " +
                  lines_.now());
   }

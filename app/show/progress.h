@@ -28,8 +28,9 @@ class Progress : public EventSink {
  public:
   /// @param redactor  for say(); events are already redacted for people
   /// @param errors    where the lines go; outlives this, as the redactor does
+  /// @param quiet     the longest time without a line, where there is no status line
   Progress(const OutputStyle& style, LogLines::Options options, const Redactor& redactor,
-           ErrorStream& errors);
+           ErrorStream& errors, std::chrono::seconds quiet = std::chrono::seconds(30));
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() override;
@@ -63,6 +64,7 @@ class Progress : public EventSink {
   const Redactor& redactor_;
   ErrorStream& errors_;
   CiLog ci_log_;
+  std::chrono::seconds quiet_;
   bool terminal_;  ///< has a status line
   bool colors_;
   std::chrono::steady_clock::time_point started_;

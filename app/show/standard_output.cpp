@@ -49,4 +49,8 @@ void print_error(std::string_view text) {
   write_within(STDERR_FILENO, without_ci_commands(std::string(text), ci_systems()));
 }
 
+void print_ci_commands(std::string_view commands) {
+  if (!commands.empty()) write_within(STDERR_FILENO, commands);
+}
+
 }  // namespace sortie

@@ -35,4 +35,7 @@ std::size_t error_columns();
 /// Prints text for people on stderr; errors are ignored.
 void print_error(std::string_view text);
 
+/// Prints commands to the CI system on stderr, from CiLog: they are not made harmless.
+void print_ci_commands(std::string_view commands);
+
 }  // namespace sortie

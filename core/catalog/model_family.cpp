@@ -85,16 +85,24 @@ ClaudeModel claude_model(std::string_view name) {
 ThinkingConfig thinking_config(const ClaudeModel& model, std::string_view effort,
                                std::int64_t max_tokens) {
   ThinkingConfig config;
-  const bool thinks = effort == "low" || effort == "medium" || effort == "high";
+  const bool least = effort == "none" || effort == "minimal";
+  const bool thinks = !effort.empty() && !least;
   if (model.thinking == ClaudeModel::Thinking::adaptive) {
     if (thinks) {
       config.thinking = Json::object({{"type", "adaptive"}});
       if (model.omits_thinking) config.thinking.set("display", "summarized");
     }
+    const bool unknown = effort == "xhigh" && !model.omits_thinking;  // which came with 4.7
     if (!effort.empty())
-      config.output_config = Json::object({{"effort", effort == "minimal" ? "low" : effort}});
+      config.output_config = Json::object({{"effort", least     ? "low"
+                                                      : unknown ? "high"
+                                                                : std::string(effort)}});
   } else if (model.thinking == ClaudeModel::Thinking::budget && thinks) {
-    const std::int64_t wanted = effort == "low" ? 4096 : effort == "medium" ? 12288 : 24576;
+    const std::int64_t wanted = effort == "low"      ? 4096
+                                : effort == "medium" ? 12288
+                                : effort == "high"   ? 24576
+                                : effort == "xhigh"  ? 49152
+                                                     : max_tokens;
     const std::int64_t budget = std::min(wanted, max_tokens / 4 * 3);
     if (budget >= kMinBudget)
       config.thinking = Json::object({{"type", "enabled"}, {"budget_tokens", budget}});

@@ -39,10 +39,12 @@ struct ThinkingConfig {
 /// | effort | budget_tokens | adaptive |
 /// |---|---|---|
 /// | "" | no thinking | the provider's default |
-/// | minimal | no thinking | no thinking, effort low |
+/// | none, minimal | no thinking | no thinking, effort low |
 /// | low | 4,096 | effort low |
 /// | medium | 12,288 | effort medium |
 /// | high | 24,576 | effort high |
+/// | xhigh | 49,152 | effort xhigh from 4.7 on, else high |
+/// | max | the most | effort max |
 ///
 /// A budget is at most three quarters of `max_tokens`, which includes it. If that is less than the
 /// format's minimum, 1,024, there is no thinking.

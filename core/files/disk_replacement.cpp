@@ -36,7 +36,8 @@ void DiskReplacement::run(const std::vector<Replacement>& replacements) {
   const std::string act =
       failure->step->what.content ? "Failed to write file " : "Failed to delete file ";
   const std::string lost = undo_all();
-  throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost));
+  throw ToolError(act + failure->cause + "." + (lost.empty() ? " No file was changed." : lost),
+                  failure->kind);
 }
 
 /// In order, since a file has to be removed before a folder takes its place. Only files that
@@ -81,6 +82,9 @@ std::optional<DiskReplacement::Failure> DiskReplacement::do_part(std::size_t fir
   for (std::size_t i = first; i < last && !failed; ++i) {
     try {
       (this->*act)(steps_[i], at);
+    } catch (const ToolError& error) {
+      failed = true;
+      return Failure{&steps_[i], error.what(), error.cause()};
     } catch (const std::exception& error) {
       failed = true;
       return Failure{&steps_[i], error.what()};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/files/disk_place.h"
 #include "core/files/files.h"
@@ -27,7 +28,7 @@ class DiskReplacement {
   /// @param root  the open folder that paths are below
   explicit DiskReplacement(int root) : root_(root) {}
   /// @throws ToolError  after all was undone, "Failed to write file PATH: cause. No file was
-  ///                    changed."
+  ///                    changed."; its cause() is that of the step
   void run(const std::vector<Replacement>& replacements);
 
  private:
@@ -60,6 +61,7 @@ class DiskReplacement {
   struct Failure {
     const Step* step = nullptr;
     std::string cause;
+    Cause kind = Cause::other;
   };
   using Act = void (DiskReplacement::*)(Step&, OpenFolder&) const;
 

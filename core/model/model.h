@@ -36,10 +36,11 @@ struct ToolChoice {
 
 /// The settings that all requests of an epoch share.
 struct ModelSettings {
-  std::string model;            ///< "gpt-5-codex"
-  std::string instructions;     ///< the system prompt
-  std::vector<ToolSpec> tools;  ///< in the order in which the model is shown them
-  std::string effort;           ///< "" is not sent
+  std::string model;                       ///< "gpt-5-codex"
+  std::string instructions;                ///< the system prompt
+  std::vector<ToolSpec> tools;             ///< in the order in which the model is shown them
+  std::string effort;                      ///< "" is not sent
+  std::string reasoning_summary = "auto";  ///< "none" is not sent
   std::int64_t max_output_tokens = 32768;
   std::int64_t paid_output_tokens = 0;  ///< the maximum that the budget pays for; 0: no reduction
   std::optional<double> temperature;

@@ -82,6 +82,19 @@ std::string given_address(const ProviderInfo& provider, const AddressSources& so
   return std::string(provider.default_base);
 }
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_ascii_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~')
+      encoded += c;
+    else
+      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return encoded;
+}
+
 }  // namespace
 
 Url Endpoint::target(std::string_view path) const {
@@ -103,6 +116,12 @@ Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sou
                      (sources.to_allow_plain ? sources.to_allow_plain(endpoint.base) : ""));
   complete_base(provider, endpoint.query, endpoint.base);
   return endpoint;
+}
+
+void add_query(const std::map<std::string, std::string>& parameters, Endpoint& endpoint) {
+  for (const auto& [name, value] : parameters)
+    endpoint.query +=
+        (endpoint.query.empty() ? "" : "&") + percent_encoded(name) + "=" + percent_encoded(value);
 }
 
 HttpHeaders request_headers(const ProviderInfo& provider, const std::string& key,

@@ -28,7 +28,7 @@ struct AddressSources {
 struct Endpoint {
   std::string provider = "openai";
   Url base{};
-  std::string query{};         ///< of every request: "api-version=…"; mostly ""
+  std::string query{};         ///< of every request: "api-version=…&a=b"; mostly ""
   bool operator_host = false;  ///< named by the operator (flag, environment), not by the task
   std::string named_by{};      ///< the provider's own variable that named it; "" if none did
 
@@ -47,6 +47,9 @@ struct Endpoint {
 /// @throws InputError  for an address that can't be used or is missing; plain http is for loopback
 ///                     hosts only, a query is `api-version` and azure's only
 Endpoint choose_endpoint(const ProviderInfo& provider, const AddressSources& sources);
+
+/// Adds parameters to the query of every request, percent-encoded (RFC 3986 §2.1).
+void add_query(const std::map<std::string, std::string>& parameters, Endpoint& endpoint);
 
 /// Headers of every request: the key if the provider has one, the wire's, our user agent, then the
 /// task's. The task can't set a header that may carry a key, nor one of ours.

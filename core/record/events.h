@@ -24,11 +24,11 @@ namespace sortie {
 /// One event of a run: a transcript record without its envelope.
 struct RunEvent {
   int turn = 0;  ///< 0 before the first
-  std::variant<RunStart, TurnStarted, ModelRequested, ModelCutOff, RetryRecord, FallbackRecord,
-               ModelAnswered, CheckRecord, CallDecided, ToolCalled, ToolOutputRecord, PlanUpdated,
-               FileChange, DiffWritten, NetworkRecord, McpServerRecord, McpMessage,
-               VerificationRecord, VerificationCompleted, StageRecord, StageCompleted,
-               CompactionRecord, BudgetExhausted, RunEnd>
+  std::variant<RunStart, StartChanges, TurnStarted, ModelRequested, ModelCutOff, RetryRecord,
+               FallbackRecord, ModelAnswered, CheckRecord, CallDecided, ToolCalled,
+               ToolOutputRecord, PlanUpdated, FileChange, DiffWritten, NetworkRecord,
+               McpServerRecord, McpMessage, VerificationRecord, VerificationCompleted, StageRecord,
+               StageCompleted, CompactionRecord, BudgetExhausted, RunEnd>
       what;
 };
 

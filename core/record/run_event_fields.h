@@ -113,6 +113,26 @@ inline const RecordFields<StageCompleted>& fields_of(const StageCompleted*) {
   return list;
 }
 
+inline EventRow row_of(const StartChanges*) {
+  return {"workspace.state", false,
+          "; what the workspace had at the start that its commit does not have, before the first "
+          "effect of a call"};
+}
+inline const RecordFields<StartChanges>& fields_of(const StartChanges*) {
+  using O = StartChanges;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::or_null<&O::digest>("digest", "text_or_null",
+                             "of the list (`null`: it could not be read)"),
+      F::always<&O::changes>("changes", "count", ": its lines"),
+      F::always<&O::list>("list", "text",
+                          ": `MARK NAME` of each changed path, sorted (evidence.md)"),
+      F::if_set<&O::more>("more", "boolean", ": the list is not recorded, only its digest"),
+      F::if_set<&O::not_read>("not_read", "text", ": why there is no digest"),
+  };
+  return list;
+}
+
 inline EventRow row_of(const BudgetExhausted*) { return {"budget.exhausted", false, ""}; }
 inline const RecordFields<BudgetExhausted>& fields_of(const BudgetExhausted*) {
   using O = BudgetExhausted;

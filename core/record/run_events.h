@@ -62,6 +62,19 @@ struct RunStart {
   std::vector<std::string> warnings{};  ///< risky permissions of the policy
 };
 
+/// What the workspace had at the start that its commit does not have: changed, staged, removed and
+/// untracked files that git does not ignore; without a commit all files.
+struct StartChanges {
+  std::string
+      digest{};  ///< "sha256:…" of the whole list, as `list` has it; "": it could not be read
+  std::uint64_t changes = 0;
+  /// A line for each: "MARK NAME\n", as own_state() writes them, in the order of their paths; "" where
+  /// it is not recorded, and for none.
+  std::string list{};
+  bool more = false;  ///< the list is too long to be recorded, or has a secret: only its digest is
+  std::string not_read{};  ///< why there is no digest
+};
+
 /// The start of a stage.
 struct StageRecord {
   std::string name;

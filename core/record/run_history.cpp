@@ -95,6 +95,8 @@ void HistoryMaker::add(const RunStart& start) {
   history_.success.reset();
 }
 
+void HistoryMaker::add(const StartChanges& changes) { history_.start_changes = changes; }
+
 void HistoryMaker::add(const TurnStarted&) {
   auto& turns = history_.turns;
   if (!turns.empty() && turns.back().number != number_ && !turns.back().response)

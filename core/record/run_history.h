@@ -89,7 +89,8 @@ struct RunHistory {
   std::vector<RecordedVerification> verifications{};
   std::vector<RecordedCompaction> compactions{};
   std::optional<PlanUpdated> plan{};  ///< the last one
-  std::optional<RunEnd> end{};        ///< of the last start; nothing: the run was killed
+  std::optional<StartChanges> start_changes{};
+  std::optional<RunEnd> end{};  ///< of the last start; nothing: the run was killed
   /// The last one with the code 0, of the last start: a later one may say that the run could not be
   /// handed over.
   std::optional<RunEnd> success{};
@@ -112,6 +113,7 @@ class HistoryMaker : public EventSink {
 
  private:
   void add(const RunStart& start);
+  void add(const StartChanges& changes);
   void add(const TurnStarted& turn);
   void add(const ModelRequested& request);
   void add(const ModelCutOff& cut_off);

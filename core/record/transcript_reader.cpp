@@ -314,9 +314,11 @@ std::string check_result(const fs::path& folder, const VerifyResult& chain,
   return {};
 }
 
-/// What a result of a run at work holds: only what was known before the first record.
+/// What a result of a run at work holds: only what was known before the first record, and the names of
+/// what it is about to keep.
 std::string check_running(const Json& result, const std::string& version) {
-  constexpr const char* kMembers[] = {"status", "version", "sortie", "run_id", "run_key", "saves"};
+  constexpr const char* kMembers[] = {"status",  "version", "sortie", "run_id",
+                                      "run_key", "saves",   "kept"};
   for (const auto& [member, value] : result.members())
     if (std::find(std::begin(kMembers), std::end(kMembers), member) == std::end(kMembers))
       return "result.json says running, and has '" + one_line(member, 100) +

@@ -108,7 +108,9 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
     fields.require("name", std::move(name), "The model.");
   else
     fields.add("name", std::move(name), "The model.");
-  fields.add("effort", enum_value(model.effort), "Reasoning effort, for providers that have it.")
+  fields
+      .add("effort", enum_value(model.effort),
+           "Reasoning effort, passed on as it is; not every model has all of them.")
       .add("base_url", base_url_value(model.base_url),
            "Any compatible server; the policy says which host may get which key.")
       .add("api_key_env", text_value(model.api_key_env, kVariableName),

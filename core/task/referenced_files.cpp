@@ -42,15 +42,8 @@ std::optional<std::string> ReferencedFiles::read_prompt(const std::filesystem::p
 
 void ReferencedFiles::read_image(TaskImage& image, const TextPlace& place) {
   if (!may_read(image.path, "image", place)) return;
-  TextFile file = read_bytes_file(image.path, kMaxImageBytes);
-  const auto header = read_image_header(file.text);
-  if (file.problem.empty() && !header)
-    file.problem = file.text.empty() ? "is empty" : "not a PNG, JPEG, GIF or WebP image";
-  else if (file.problem.empty())
-    file.problem = image_problem(file.text, *header);
-  if (!file.problem.empty()) return refuse(image.path, "image", file.problem, place);
-  image.header = *header;
-  image.content = std::move(file.text);
+  if (const std::string problem = load_image(image); !problem.empty())
+    refuse(image.path, "image", problem, place);
 }
 
 std::optional<Json> ReferencedFiles::read_schema(const std::filesystem::path& file,
@@ -70,6 +63,19 @@ std::optional<Json> ReferencedFiles::read_schema(const std::filesystem::path& fi
     refuse(file, kSchemaFile, error.what(), place);
   }
   return std::nullopt;
+}
+
+std::string load_image(TaskImage& image) {
+  TextFile file = read_bytes_file(image.path, kMaxImageBytes);
+  const auto header = read_image_header(file.text);
+  if (file.problem.empty() && !header)
+    file.problem = file.text.empty() ? "is empty" : "not a PNG, JPEG, GIF or WebP image";
+  else if (file.problem.empty())
+    file.problem = image_problem(file.text, *header);
+  if (!file.problem.empty()) return file.problem;
+  image.header = *header;
+  image.content = std::move(file.text);
+  return "";
 }
 
 bool is_blank_prompt(std::string_view text) noexcept {

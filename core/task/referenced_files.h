@@ -44,6 +44,9 @@ class ReferencedFiles {
   Diagnostics& findings_;
 };
 
+/// Reads the image at its path. @return  why it can't be used; or ""
+std::string load_image(TaskImage& image);
+
 /// Whether there is nothing but white space.
 bool is_blank_prompt(std::string_view text) noexcept;
 

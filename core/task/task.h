@@ -18,13 +18,16 @@
 namespace sortie {
 
 /// How much a model is to reason.
-enum class Effort { minimal, low, medium, high };
+enum class Effort { none, minimal, low, medium, high, xhigh, max };
 template <>
 inline constexpr auto kSpelling<Effort> =
-    std::to_array<Spelled<Effort>>({{Effort::minimal, "minimal"},
+    std::to_array<Spelled<Effort>>({{Effort::none, "none"},
+                                    {Effort::minimal, "minimal"},
                                     {Effort::low, "low"},
                                     {Effort::medium, "medium"},
-                                    {Effort::high, "high"}});
+                                    {Effort::high, "high"},
+                                    {Effort::xhigh, "xhigh"},
+                                    {Effort::max, "max"}});
 
 /// What a stage may do to the workspace.
 enum class StageSandbox { read_only, workspace_write };
@@ -106,11 +109,22 @@ struct TaskWorkspace {
   std::uint64_t project_docs_max_bytes = 32u << 10;
 };
 
+/// What `exec` takes from codex's configuration of a provider: no keys of a task file, and in no
+/// record.
+struct ProviderExtras {
+  std::map<std::string, std::string> query;             ///< of each request, beside base_url's own
+  std::map<std::string, std::string> secret_headers;    ///< which may carry a credential
+  std::map<std::string, std::string> variable_headers;  ///< by header: an environment variable
+  bool key_optional = false;                            ///< without a key it is asked all the same
+};
+
 struct TaskModel {
   /// openai | openai-chat | anthropic | azure | local | replay
   std::string provider = "openai";
   std::string name = "gpt-5-codex";
   Effort effort = Effort::medium;
+  /// Of `exec`, no key of the file: "auto", "concise", "detailed" or "none".
+  std::string reasoning_summary = "auto";
   std::string base_url;            ///< "": the provider's own
   std::string api_key_env;         ///< "": the provider's own
   std::filesystem::path cassette;  ///< provider replay; absolute after loading
@@ -126,7 +140,8 @@ struct TaskModel {
   std::optional<ModelPrice> price;             ///< else what sortie knows about the model
   std::vector<TaskModel> fallback;             ///< in their order; these have none of their own
   bool pin = false;                            ///< the served model must be the requested one
-  bool legacy_functions = false;               ///< Chat Completions' older form of tool calls
+  ProviderExtras extras{};
+  bool legacy_functions = false;  ///< Chat Completions' older form of tool calls
 };
 
 /// One prompt of a chain, or the verification in between.

@@ -104,16 +104,17 @@ std::string tool_problem(const std::string& name, const Task& task, std::string&
 
 }  // namespace
 
-TaskFile::TaskFile(const std::string& path, const std::string& stdin_text) {
+TaskFile::TaskFile(const std::string& path, const std::string& text, const std::string& called) {
   if (path == "-") {
-    source_ = findings_.add_source("<stdin>", stdin_text);
+    source_ = findings_.add_source(called, text);
   } else {
     TextFile file = read_text_file(path, kMaxYamlBytes, Pipes::accepted);
     if (!file.problem.empty())
       throw InputError(one_line(path, 200) + ": error: " + file.problem +
                        (path.find(' ') == std::string::npos
                             ? ""
-                            : "; a task is a YAML file, and the prompt is its 'prompt:'"));
+                            : "; a task is a YAML file, and the prompt is its 'prompt:'; "
+                              "'sortie run -p PROMPT' takes a prompt without a file"));
     source_ = findings_.add_source(path, std::move(file.text));
     // The file of a shell's <(command) has no folder that paths could be relative to.
     if (!names_descriptor(path)) file_ = std::filesystem::absolute(path).lexically_normal();

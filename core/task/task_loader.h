@@ -20,10 +20,11 @@ namespace sortie {
 /// known which of them may be read.
 class TaskFile {
  public:
-  /// @param path  "-" reads `stdin_text` instead; relative paths in the file are relative to its
-  ///              folder
+  /// @param path  "-" reads `text` instead; relative paths in the file are relative to its folder
+  /// @param called  what errors call that text
   /// @throws InputError  the file can't be opened; errors in its text come from load()
-  explicit TaskFile(const std::string& path, const std::string& stdin_text = {});
+  explicit TaskFile(const std::string& path, const std::string& text = {},
+                    const std::string& called = "<stdin>");
 
   /// The content of the file itself.
   const Task& task() const noexcept { return draft_.task; }

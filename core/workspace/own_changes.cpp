@@ -68,8 +68,12 @@ struct GitSide {
 class OwnWalk {
  public:
   OwnWalk(const fs::path& root, std::int64_t time, const std::vector<fs::path>& apart,
-          std::size_t most)
-      : root_(root), time_(time), most_(most), files_(open_folder(AT_FDCWD, root.native(), root)) {
+          std::size_t most, const CancelCheck& check_cancel)
+      : root_(root),
+        time_(time),
+        most_(most),
+        check_cancel_(check_cancel),
+        files_(open_folder(AT_FDCWD, root.native(), root)) {
     for (const fs::path& path : apart)
       if (const auto below = path_below(path, root)) apart_.push_back(*below);
     if (FoundRepository found = find_repository(root); found.handle)
@@ -91,6 +95,7 @@ class OwnWalk {
       changes_.push_back(path + "/");
     for (const NamedStatus& entry : list_folder(open, root_ / path)) {
       if (changes_.size() >= most_) return;
+      if (check_cancel_) check_cancel_();
       const std::string name = child_path(path, entry.name);
       if (in_git_folder(entry.name) || is_below_any(name, apart_)) continue;
       if (S_ISDIR(entry.status.st_mode)) {
@@ -157,6 +162,7 @@ class OwnWalk {
   const fs::path& root_;
   const std::int64_t time_;
   const std::size_t most_;
+  const CancelCheck& check_cancel_;
   const DiskFiles files_;
   std::vector<fs::path> apart_;
   std::optional<GitSide> git_;
@@ -167,8 +173,9 @@ class OwnWalk {
 }  // namespace
 
 std::vector<std::string> own_changes_since(const fs::path& root, std::int64_t time,
-                                           const std::vector<fs::path>& apart, std::size_t most) {
-  return OwnWalk(root, time, apart, most).run();
+                                           const std::vector<fs::path>& apart, std::size_t most,
+                                           const CancelCheck& check_cancel) {
+  return OwnWalk(root, time, apart, most, check_cancel).run();
 }
 
 }  // namespace sortie

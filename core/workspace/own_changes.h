@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/threads.h"
+
 namespace sortie {
 
 inline constexpr std::size_t kMostOwnChanges = 1000;
@@ -16,9 +18,11 @@ inline constexpr std::size_t kMostOwnChanges = 1000;
 /// @param root   absolute, links resolved
 /// @param time   by the clock of file stamps (ctime), nanoseconds
 /// @param apart  absolute paths that don't count, with all below them: the run's own outputs
+/// @param check_cancel  called for each file
 /// @throws Error  ExitCode::environment: a folder or the repository can't be read
 std::vector<std::string> own_changes_since(const std::filesystem::path& root, std::int64_t time,
                                            const std::vector<std::filesystem::path>& apart = {},
-                                           std::size_t most = kMostOwnChanges);
+                                           std::size_t most = kMostOwnChanges,
+                                           const CancelCheck& check_cancel = {});
 
 }  // namespace sortie

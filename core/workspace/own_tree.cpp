@@ -66,6 +66,29 @@ class OwnTreeJudge {
   const DiskFiles now_;
 };
 
+/// The user's own tree, of whose start nothing is kept.
+class UnkeptTreeWorkspace : public Workspace {
+ public:
+  UnkeptTreeWorkspace(const WorkspaceOptions& options, std::string reason)
+      : Workspace(Isolation::none, std::move(reason),
+                  {.kind = options.namespaces ? MountPlan::Kind::bind : MountPlan::Kind::direct,
+                   .in_place = true,
+                   .workspace = options.root,
+                   .source = options.root,
+                   .upper = {},
+                   .work = {},
+                   .beside = {},
+                   .ended = {},
+                   .cover = output_folders(options)},
+                  options) {}
+  bool keeps_start() const noexcept override { return false; }
+
+ private:
+  std::vector<ChangedPath> find_changes(const Files&, const CancelCheck&) const override {
+    return {};
+  }
+};
+
 /// Puts back what a killed process of the run left aside, before anything is compared.
 const StartList& taken_up(const StartList& list, const WorkspaceOptions& options,
                           const StartRecord& record) {
@@ -105,6 +128,8 @@ std::vector<fs::path> OwnTreeWorkspace::nested_repositories() const {
 }
 
 std::unique_ptr<Workspace> make_own_tree(const WorkspaceOptions& options, std::string reason) {
+  if (!options.keeps_start)
+    return std::make_unique<UnkeptTreeWorkspace>(options, std::move(reason));
   return std::make_unique<OwnTreeWorkspace>(options, std::move(reason));
 }
 

@@ -43,6 +43,8 @@ class OwnTreeWorkspace : public Workspace {
   std::uint64_t copy_limit_;
 };
 
+/// With options.keeps_start an OwnTreeWorkspace; else only the tree itself, which costs nothing: no
+/// change is found in it.
 std::unique_ptr<Workspace> make_own_tree(const WorkspaceOptions& options, std::string reason);
 
 /// "", or why a run can't work in the user's own tree here.

@@ -24,10 +24,19 @@ namespace fs = std::filesystem;
 
 namespace sortie {
 
+namespace {
+
+/// In the state of a run whose changes stay, however it ends.
+constexpr const char* kNeverUndone = "never-undone";
+
+}  // namespace
+
 bool has_own_tree(const fs::path& state) {
   std::error_code error;
-  return fs::exists(start_place(state).list(), error);
+  return fs::exists(start_place(state).list(), error) && !fs::exists(state / kNeverUndone, error);
 }
+
+void never_undo(const fs::path& state) { write_file(state / kNeverUndone, "", 0600); }
 
 namespace {
 

@@ -10,6 +10,10 @@ namespace sortie {
 /// Whether the state folder is that of a run that began to work in the user's own tree.
 bool has_own_tree(const std::filesystem::path& state);
 
+/// Says so of the state folder of a run whose changes stay, however it ends: has_own_tree() is false
+/// then. @throws Error
+void never_undo(const std::filesystem::path& state);
+
 /// Whether undoing has begun, or is done: then there is nothing that such a run could go on with.
 bool undo_has_begun(const std::filesystem::path& state);
 

@@ -60,6 +60,8 @@ class Workspace {
   /// The tree at the start: the user's own, which may have been changed since. With isolation none
   /// the start as it was, from what was kept of it.
   virtual const Files& start() const { return start_; }
+  /// Whether start() is the start once the tree has changed, so that there are changes to be found.
+  virtual bool keeps_start() const noexcept { return true; }
   /// Records when commands and tools work, if they work in the user's own tree; else null.
   virtual WorkTimes* work_times() noexcept { return nullptr; }
   /// Files of the user's own tree that commands work in with a name outside of it (hard links),

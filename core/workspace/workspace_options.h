@@ -32,6 +32,8 @@ struct WorkspaceOptions {
   std::vector<std::string> submodules = {};
   /// Whether commands are to be kept from changing any path (paths.protect is not empty).
   bool protects = true;
+  /// Isolation none: whether the start is kept, for a diff.
+  bool keeps_start = true;
   /// Skips the probe: mounting will show whether it works.
   bool overlay_assumed = false;
 };

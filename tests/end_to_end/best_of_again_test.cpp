@@ -300,6 +300,13 @@ BOOST_AUTO_TEST_CASE(what_attempts_left_that_were_never_handed_over_is_verified)
                    "attempts: 2 checked in their own folders; at the top nothing is "
                    "handed over yet"),
              whole.output);
+  // One that was killed as it began.
+  fs::create_directories(run.out() / "attempt-3");
+  write_file(run.out() / "attempt-3/transcript.jsonl",
+             run.artifact("attempt-2/transcript.jsonl").substr(0, 40));
+  const ProgramEnd begun = verify();
+  BOOST_TEST(begun.status == 0, begun.errors);
+  BOOST_TEST(holds(begun.output, "killed before its first record: attempt-3"), begun.output);
   std::string text = run.artifact("attempt-1/transcript.jsonl");
   text.replace(text.find("mark-one"), 8, "mark-won");
   write_file(run.out() / "attempt-1/transcript.jsonl", text);

@@ -295,6 +295,62 @@ BOOST_AUTO_TEST_CASE(verify_names_the_attempt_whose_files_were_changed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(verify_names_a_compared_attempt_whose_transcript_is_gone_or_cut_off) {
+  const ScriptedServer server(
+      {{"mark-one", work_of("mark-one", "")}, {"mark-two", work_of("mark-two", good(3))}});
+  const BestOfRun run("{count: 2}");
+  BOOST_REQUIRE(run.run(server).status == 0);
+  const std::string file = "attempt-1/transcript.jsonl";
+  const std::string text = run.artifact(file);
+  const auto problem = [&] {
+    const ProgramEnd end = run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+    BOOST_TEST(end.status == 8, end.output);
+    return end.errors;
+  };
+
+  fs::remove(run.out() / file);
+  const std::string removed = problem();
+  BOOST_TEST(holds(removed, "attempt-1: transcript.jsonl is missing"), removed);
+  write_file(run.out() / file, text.substr(0, 100));
+  const std::string cut_off = problem();
+  BOOST_TEST(holds(cut_off, "attempt-1: transcript.jsonl holds no whole record"), cut_off);
+  write_file(run.out() / file, "");
+  BOOST_TEST(holds(problem(), "attempt-1: transcript.jsonl holds no whole record"));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_with_an_attempt_that_was_killed_before_its_first_record_verifies) {
+  const ScriptedServer server(
+      {{"mark-one", work_of("mark-one", good(1))}, {"mark-two", work_of("mark-two", good(2))}});
+  const BestOfRun run("{count: 2, parallel: 2}");
+  Program program(run.start(server.url()));
+  BOOST_REQUIRE(wait_until([&] { return attempts_of(program).size() == 2; }));
+  ::kill(attempts_of(program).back(), SIGKILL);
+  const ProgramEnd end = program.finish();
+  BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+  BOOST_REQUIRE(run.attempt(2).string_at("status") == "killed");
+  BOOST_REQUIRE(run.attempt(2).integer_at("turns") == 0);
+  run.check_verifies(run.out());
+
+  // As much of it as a kill may leave.
+  const std::string record = run.artifact("attempt-1/transcript.jsonl");
+  fs::create_directories(run.out() / "attempt-2");
+  Json begun = parse_json(run.artifact("attempt-1/result.json"));
+  begun.set("status", "running");
+  write_file(run.out() / "attempt-2/result.json", write_json_pretty(begun));
+  for (const std::size_t bytes : {0u, 1u, 20u, 500u}) {
+    write_file(run.out() / "attempt-2/transcript.jsonl", record.substr(0, bytes));
+    run.check_verifies(run.out());
+  }
+  const ProgramEnd told = run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+  BOOST_TEST(holds(told.output, "killed before its first record: attempt-2"), told.output);
+
+  // Anything else is no record that was begun.
+  write_file(run.out() / "attempt-2/transcript.jsonl", "work\n");
+  const ProgramEnd other = run_program({.argv = {sortie_binary(), "verify", run.out().string()}});
+  BOOST_TEST(other.status == 8, other.output);
+  BOOST_TEST(holds(other.errors, "attempt-2: "), other.errors);
+}
+
 BOOST_AUTO_TEST_CASE(on_a_full_disk_nothing_is_torn_and_room_lets_it_go_on) {
   if (::geteuid() != 0) return;  // only root may mount
   for (const char* size : {"40k", "120k", "160k", "200k", "240k", "280k"}) {

@@ -41,7 +41,7 @@ inline std::vector<ServedResponse> silence() {
 struct Script {
   std::string mark;  ///< in all requests of the attempt but the first
   std::vector<ServedResponse> responses;
-  std::function<void()> before_last{};  ///< called before the last response is given
+  std::function<void()> before_last{};  ///< called before the last response is sent
 };
 
 /// Gives each new conversation the next script, and goes on with it by its mark.
@@ -61,8 +61,9 @@ class ScriptedServer {
       if (holds(request.body, script.mark)) {
         // A response that a full disk lost is asked for again.
         const std::size_t turn = std::min(++turns_[script.mark], script.responses.size() - 1);
-        if (turn + 1 == script.responses.size() && script.before_last) script.before_last();
-        return script.responses.at(turn);
+        ServedResponse response = script.responses.at(turn);
+        if (turn + 1 == script.responses.size()) response.before = script.before_last;
+        return response;
       }
     if (begun_ == scripts_.size()) return served_status(500, {}, "{}");
     return scripts_[begun_++].responses.front();

@@ -57,6 +57,41 @@ BOOST_AUTO_TEST_CASE(the_first_attempt_that_passes_is_picked_and_no_other_is_sta
   BOOST_TEST(holds(result.string_at("next"), "/changes.diff"), result.string_at("next"));
   BOOST_TEST(!holds(result.string_at("next"), "attempt-2"), result.string_at("next"));
   for (const char* folder : {"", "attempt-1", "attempt-2"}) run.check_verifies(run.out() / folder);
+  BOOST_TEST(end.errors.ends_with("; see " + (run.out() / "summary.md").string() + "\n"),
+             end.errors);
+}
+
+BOOST_AUTO_TEST_CASE(the_reports_at_the_top_tell_of_all_attempts) {
+  const ScriptedServer server({{"mark-one", work_of("mark-one", "")},
+                               {"mark-two", work_of("mark-two", good(3))},
+                               {"mark-three", work_of("mark-three", good(1))}});
+  const BestOfRun run("{count: 3}");
+  BOOST_TEST(run.run(server).status == 0);
+  const auto sortie_on = [&](const char* command, const fs::path& folder,
+                             std::vector<std::string> more = {}) {
+    std::vector<std::string> argv = {sortie_binary(), command, folder.string()};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return run_program({.argv = argv});
+  };
+
+  const ProgramEnd again = sortie_on("report", run.out(), {"-o", run.path("again").string()});
+
+  BOOST_TEST(again.status == 0, again.errors);
+  BOOST_TEST(holds(run.artifact("summary.md"), "## 3 attempts\n"), run.artifact("summary.md"));
+  BOOST_TEST(holds(run.artifact("summary.md"), "- 2, **picked**: success"));
+  BOOST_TEST(holds(run.artifact("report.html"), "<section id=\"attempts\">"));
+  for (const char* name : {"summary.md", "report.html"}) {
+    BOOST_TEST((read_file(run.path("again") / name) == run.artifact(name)));
+    BOOST_TEST(run.result()["artifacts"].find(name) != nullptr);
+    BOOST_TEST(!fs::exists(run.out() / "attempt-2" / name));
+    BOOST_TEST(holds(run.artifact("attestation.json"), name));
+  }
+  BOOST_TEST(sortie_on("report", run.out() / "attempt-1").status == 0);
+  BOOST_TEST(sortie_on("verify", run.out()).status == 0);
+  write_file(run.out() / "summary.md", "another\n");
+  const ProgramEnd changed = sortie_on("verify", run.out());
+  BOOST_TEST(changed.status == 8);
+  BOOST_TEST(holds(changed.errors, "summary.md was changed"), changed.errors);
 }
 
 BOOST_AUTO_TEST_CASE(attempts_at_the_same_time_end_once_one_has_passed) {

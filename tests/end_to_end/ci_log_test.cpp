@@ -35,9 +35,17 @@ const std::string kSigns =
     "##vso[task.x]y ##[error]e ##teamcity[z] section_start:1:a section_end:1:a";
 const std::string kColons = "::add-mask::x\n::stop-commands::y\n  ::set-output name=a::b";
 
-/// The first line that the system would obey; "" where there is none.
+/// The line behind the beginning of a note of sortie's own.
+std::string_view behind_own_note(std::string_view line) {
+  for (const std::string_view own : {"::error ", "::warning ", "##vso[task.logissue type="})
+    if (line.starts_with(own)) return line.substr(own.size());
+  return line;
+}
+
+/// The first line that the system would obey, beside sortie's own notes; "" where there is none.
 std::string obeyed(const System& system, const std::string& text) {
-  for (const auto line : split_lines(text)) {
+  for (const auto whole : split_lines(text)) {
+    const auto line = behind_own_note(whole);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (system.colons && first != std::string_view::npos && line.substr(first).starts_with("::"))
       return std::string(line);
@@ -187,6 +195,29 @@ BOOST_AUTO_TEST_CASE(the_values_of_documents_are_the_same_in_a_ci_system) {
           BOOST_TEST((parse_json(in_ci) == parse_json(plain)), in_ci);
         else
           BOOST_TEST(policy_digest(in_ci) == policy_digest(plain), in_ci);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(live_events_keep_their_values_and_no_system_obeys_them) {
+  const RunFolder folder;
+  folder.write_task(CassetteWriter().shell({"echo", kSigns}).next().message(kColons + kSigns),
+                    "policy: auto\nexpect: {changes: any}\n");
+  for (const char* attempts : {"1", "2"}) {
+    for (const System& system : kSystems) {
+      BOOST_TEST_CONTEXT(system.variable << ", attempts: " << attempts) {
+        ProgramStart start = folder.plain_start({"--json", "--fresh", "--best-of", attempts});
+        start.environment[system.variable] = "true";
+
+        const ProgramEnd end = run_program(start);
+
+        BOOST_TEST(end.status == 0, end.errors);
+        BOOST_TEST(obeyed(system, end.output) == "");
+        bool said = false;
+        for (const auto line : split_lines(end.output))
+          said = said || parse_json(line)["item"].string_at("text") == kColons + kSigns;
+        BOOST_TEST(said, end.output);
       }
     }
   }

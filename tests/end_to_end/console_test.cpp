@@ -71,9 +71,10 @@ BOOST_AUTO_TEST_CASE(a_run_has_a_head_and_a_sum) {
   BOOST_TEST(holds(end.errors, "\n1 file changed, +2 -1; 2 turns, 1 call, 220 tokens, "),
              end.errors);
   BOOST_TEST(
-      holds(end.errors,
-            ": attestation.json, changes.diff, last-message.txt, result.json, transcript.jsonl\n"
-            "sortie: success (0): "),
+      holds(
+          end.errors,
+          ": attestation.json, changes.diff, last-message.txt, report.html, summary.md, result.json, "
+          "transcript.jsonl\nsortie: success (0): "),
       end.errors);
   BOOST_TEST(folder.result().integer_at("added_lines") == 2);
   BOOST_TEST(folder.result().integer_at("removed_lines") == 1);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The commands in the page's blocks: indented lines, and those between fences.
+/// The commands in the page's blocks.
 std::vector<std::string> commands_of_page() {
   const std::string page = read_file(fs::path(SORTIE_SOURCE_DIR) / "docs/evidence.md");
   std::vector<std::string> commands;
@@ -31,10 +31,9 @@ std::vector<std::string> commands_of_page() {
     if (fenced && goes_on) {
       commands.back().pop_back();
       commands.back() += text;
-    } else if (fenced && (text.starts_with("jq ") || text.starts_with("cosign "))) {
+    } else if (fenced && (text.starts_with("jq ") || text.starts_with("cosign ") ||
+                          text.starts_with("sortie "))) {
       commands.push_back(text);
-    } else if (text.starts_with("    sortie ")) {
-      commands.push_back(text.substr(4));
     }
   }
   return commands;
@@ -72,6 +71,7 @@ BOOST_AUTO_TEST_CASE(each_command_of_the_page_does_what_it_says) {
                    .folder = folder.path("")});
   BOOST_REQUIRE_MESSAGE(run.status == 0, run.errors);
 
+  folder.write("pull.diff", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n");
   const std::vector<std::string> commands = commands_of_page();
 
   BOOST_TEST(commands.size() >= 10u);
@@ -81,13 +81,16 @@ BOOST_AUTO_TEST_CASE(each_command_of_the_page_does_what_it_says) {
       replace_all(command, "/run/anchors.fifo", "anchors.fifo");
       replace_all(command, "~/src/project", "clone");
       replace_all(command, "../clone", "clone");
+      replace_all(command, "$GITHUB_STEP_SUMMARY", "step-summary");
       if (command.starts_with("sortie run")) fs::remove_all(folder.path("sortie-out"));
       if (command.find("anchors.fifo") != command.npos)
         command = "mkfifo anchors.fifo; cat anchors.fifo > read &\n" + command +
                   "\ncode=$?; wait; exit $code";
 
-      const ProgramEnd end = run_program(
-          {.argv = {"bash", "-c", "PATH=$PWD/bin:$PATH; " + command}, .folder = folder.path("")});
+      const ProgramEnd end =
+          run_program({.argv = {"bash", "-c", "PATH=$PWD/bin:$PATH; " + command},
+                       .folder = folder.path(""),
+                       .environment = {{"GITHUB_STEP_SUMMARY", folder.path("step.md").string()}}});
 
       BOOST_TEST(end.status == 0, end.output << end.errors);
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/record/transcript_reader.h"
 #include "tests/end_to_end/best_of_run.h"
 #include "tests/end_to_end/steady_run.h"
+#include "tests/end_to_end/submodules_run.h"
 #include "tests/support/git_repository.h"
 
 using namespace sortie;
@@ -160,32 +162,30 @@ struct AttemptsRun : SteadyRun {
   }
 };
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(kills)
-
-BOOST_AUTO_TEST_CASE(a_run_killed_in_its_start_or_end_comes_to_the_same_diff) {
+/// Ends runs by a signal at many instants, each run until it has ended well.
+void check_stops(int signal, const std::function<Instant(Sweep&)>& next_instant) {
   SteadyModel model;
-  SteadyRun whole;
-  ProgramStart first = whole.start(model.url());
-  first.shows_events = false;
-  const Pace pace = pace_of(first, whole.out());
+  const SteadyRun whole;
+  const auto starting = [&model](const SteadyRun& run) {
+    ProgramStart start = run.start(model.url(), {"--reuse", "success"});
+    start.shows_events = false;
+    return start;
+  };
+  const Pace pace = pace_of(starting(whole), whole.out());
   const std::string diff = whole.artifact("changes.diff");
   const unsigned seed = std::random_device{}();
   Sweep sweep(pace, seed);
   const int wanted = kills_wanted(12);
-  for (int kills = 0; kills < wanted;) {
+  for (int stops = 0; stops < wanted;) {
     const SteadyRun run;
     for (int starts = 0;; ++starts) {
       BOOST_REQUIRE(starts < 200);
-      ProgramStart start = run.start(model.url(), {"--reuse", "success"});
-      start.shows_events = false;
-      Program program(start);
-      sweep.wait(sweep.any_instant(), starts, run.out(), program);
-      if (kills < wanted) program.signal(SIGKILL);
+      Program program(starting(run));
+      sweep.wait(next_instant(sweep), starts, run.out(), program);
+      if (stops < wanted) program.signal(signal);
       const ProgramEnd end = program.finish();
-      if (end.status == 137) {
-        ++kills;
+      if (end.status == 128 + signal) {
+        ++stops;
         sweep.count(phase_of(run.out(), run.workspace()));
         continue;
       }
@@ -198,7 +198,20 @@ BOOST_AUTO_TEST_CASE(a_run_killed_in_its_start_or_end_comes_to_the_same_diff) {
     check_verifies(run.out());
     BOOST_TEST(!fs::exists(run.out() / "state"));
   }
-  BOOST_TEST_MESSAGE("seed " << seed << "; killed: " << sweep.phases());
+  BOOST_TEST_MESSAGE("seed " << seed << "; stopped: " << sweep.phases());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(kills)
+
+BOOST_AUTO_TEST_CASE(a_run_killed_in_its_start_or_end_comes_to_the_same_diff) {
+  check_stops(SIGKILL, [](Sweep& sweep) { return sweep.any_instant(); });
+}
+
+// As an attempt is told, whose parent was killed. Before it can know of signals, it is as killed.
+BOOST_AUTO_TEST_CASE(a_run_that_is_told_to_end_at_any_instant_comes_to_the_same_diff) {
+  check_stops(SIGTERM, [](Sweep&) { return Instant::anywhere; });
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -237,6 +250,54 @@ BOOST_AUTO_TEST_CASE(
     check_record(run.out());
     check_verifies(run.out());
     BOOST_TEST(!fs::exists(run.out() / "state"));
+  }
+  BOOST_TEST_MESSAGE("seed " << seed << "; killed: " << sweep.phases());
+}
+
+BOOST_AUTO_TEST_CASE(submodules_are_applied_whole_however_often_that_is_killed) {
+  struct ModulesRun : RunFolder {
+    ModulesRun() {
+      make_modules(*this);
+      write_task(script_of("for i in $(seq 40); do echo $i > new$i; echo $i > sub/new$i; echo $i > "
+                           "sub/inner/new$i; done; echo 2 > sub/file; rm sub/gone; mv file moved"),
+                 "policy: auto\noutput: {diff: {submodules: [sub, sub/inner]}}\n");
+    }
+    /// .gitmodules names the folder of the test.
+    std::map<std::string, std::string> tree() const {
+      auto files = files_of(workspace());
+      std::erase_if(files, [](const auto& one) { return one.first.ends_with(".gitmodules"); });
+      return files;
+    }
+    ProgramStart applying() const { return plain_start({"--apply", "--reuse", "success"}); }
+  };
+  const ModulesRun whole;
+  const Pace pace = pace_of(whole.applying(), whole.out());
+  const auto tree = whole.tree();
+  BOOST_REQUIRE(tree.contains("sub/inner/new40"));
+  const unsigned seed = std::random_device{}();
+  Sweep sweep(pace, seed);
+  const int wanted = kills_wanted(10);
+  for (int kills = 0; kills < wanted;) {
+    const ModulesRun run;
+    for (int starts = 0;; ++starts) {
+      BOOST_REQUIRE(starts < 200);
+      Program program(run.applying());
+      sweep.wait(Instant::end, starts, run.out(), program);
+      if (kills < wanted) program.signal(SIGKILL);
+      const ProgramEnd end = program.finish();
+      if (end.status == 137) {
+        ++kills;
+        sweep.count(phase_of(run.out(), run.workspace()));
+        continue;
+      }
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors << " (seed " << seed << ")");
+      break;
+    }
+    const bool applied = run.tree() == tree;
+    BOOST_TEST(applied, "seed " << seed);
+    BOOST_TEST(run.result()["applied"].boolean(), "seed " << seed);
+    BOOST_TEST(!fs::exists(run.workspace() / ".sortie-apply"));
+    check_verifies(run.out());
   }
   BOOST_TEST_MESSAGE("seed " << seed << "; killed: " << sweep.phases());
 }

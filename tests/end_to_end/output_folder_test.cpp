@@ -238,6 +238,21 @@ BOOST_AUTO_TEST_CASE(what_a_killed_run_has_taken_away_is_its_own) {
   BOOST_TEST(!fs::exists(folder.out() / "kept"));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_killed_run_was_about_to_keep_is_its_own) {
+  const RunFolder folder;
+  leave_a_killed_run(folder);
+  Json result = parse_json(folder.artifact("result.json"));
+  result.set("kept", Json::object({{"src/a.bin", Json()}}));
+  write_file(folder.out() / "result.json", write_json(result));
+  folder.write("out/kept/src/a.bin", "a part");
+  write_staged_task(folder);
+
+  const ProgramEnd end = run_program(folder.plain_start({"--fresh"}));
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(!fs::exists(folder.out() / "kept"));
+}
+
 BOOST_AUTO_TEST_CASE(verify_lists_what_no_run_has_left_and_vouches_for_the_rest) {
   for (const bool finished : {true, false}) {
     BOOST_TEST_CONTEXT(finished) {

@@ -385,8 +385,8 @@ BOOST_AUTO_TEST_CASE(a_success_leaves_an_attestation_of_all_its_artifacts) {
     names.push_back(name);
     BOOST_TEST(subject["digest"].string_at("sha256") == sha256_hex(folder.artifact(name)), name);
   }
-  BOOST_TEST((names == std::vector<std::string>{"changes.diff", "last-message.txt", "result.json",
-                                                "transcript.jsonl"}));
+  BOOST_TEST((names == std::vector<std::string>{"changes.diff", "last-message.txt", "report.html",
+                                                "summary.md", "result.json", "transcript.jsonl"}));
   const Json& built = statement["predicate"]["buildDefinition"];
   const Json& base = built["resolvedDependencies"].items().at(0);
   BOOST_TEST(base["digest"].string_at("gitCommit") == folder.result().string_at("head_commit"));
@@ -410,7 +410,9 @@ BOOST_AUTO_TEST_CASE(sigstore_verifies_an_attestation_that_it_signed,
                 packages.folder.string(), folder.out().string()}});
 
   BOOST_TEST(end.status == 0, end.errors);
-  BOOST_TEST(end.output == "changes.diff\nlast-message.txt\nresult.json\ntranscript.jsonl\n");
+  BOOST_TEST(end.output ==
+             "changes.diff\nlast-message.txt\nreport.html\nsummary.md\nresult.json\n"
+             "transcript.jsonl\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_leaves_no_attestation) {

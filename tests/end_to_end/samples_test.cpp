@@ -110,6 +110,51 @@ BOOST_AUTO_TEST_CASE(each_sample_succeeds_whoever_runs_it) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(each_recipe_succeeds_and_changes_what_its_task_allows) {
+  const struct {
+    const char* name;
+    const char* input;    ///< beside the task; "" for none
+    const char* changed;  ///< of the diff, in its order
+  } rows[] = {
+      {"docs-from-code", "", "README.md"},
+      {"issue", "", "test_text.py text.py"},
+      {"migrate", "", "http_old.py items.py orders.py users.py"},
+      {"missing-tests", "", "test_roman.py"},
+      {"nightly-lint", "", "clock.py"},
+      {"review", "change.diff", ""},
+      {"translate", "", "de.json"},
+      {"triage", "job.log", ""},
+  };
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(SORTIE_SOURCE_DIR) / "samples/recipes"))
+    folders += entry.is_directory() ? 1 : 0;
+  BOOST_TEST(folders == std::size(rows));
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      const Sample sample(std::string("recipes/") + row.name);
+      ProgramStart start{
+          .argv = {sortie_binary(), "run", (sample.folder / "sample/task.yaml").string(), "--out",
+                   (sample.folder / "out").string()},
+          .folder = sample.folder.path(),
+          .environment = {{"OPENAI_API_KEY", ""}}};
+      if (*row.input != '\0') start.input = read_file(sample.folder / "sample" / row.input);
+
+      const ProgramEnd end = run_program(start);
+
+      BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+      BOOST_TEST(
+          (read_tree(sample.folder / "sample/project") == read_tree(sample.folder / "before")));
+      std::string changed;
+      const std::string diff = read_file(sample.folder / "out/changes.diff");
+      for (const auto line : split_lines(diff))
+        if (line.starts_with("diff --git a/"))
+          changed +=
+              (changed.empty() ? "" : " ") + std::string(line.substr(13, line.find(" b/") - 13));
+      BOOST_TEST(changed == row.changed);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_answer_sample_gives_json_of_its_schema_whoever_runs_it) {
   for (const auto& caller : all_callers()) {
     BOOST_TEST_CONTEXT("by " << caller.name) {

@@ -58,9 +58,11 @@ class SteadyModel {
       if (type != "function_call_output" && type != "custom_tool_call_output") continue;
       ++outputs;
       bool again = false;
+      // By a kill, by the signal that ends a run, or by the end of the process above it.
       for (const char* cut_off :
            {"Interrupted: ", "Killed: the run was stopped", "Killed by signal",
-            "Not run: the run is ending", "Not started: "})
+            "Not run: the run is ending", "Not run: the run has ended",
+            "The patch was stopped before it was complete", "Not started: "})
         again = again || text.find(cut_off) != std::string::npos;
       const bool there = text.find("already exists") != std::string::npos;
       done += again && !there ? 0 : 1;
@@ -71,12 +73,11 @@ class SteadyModel {
     if (outputs > 0) script.next();
     if (done < kSteadyTurns - 1)
       add_call(script, done);
-    else if (done == kSteadyTurns - 1 && !verified(body))
-      script.message("finished");
-    else if (done == kSteadyTurns - 1)
+    else if (done == kSteadyTurns - 1 && verified(body))
       script.shell({"sh", "-c", "echo repaired > repaired.txt"});
     else
-      script.message("done");
+      return served_stream(
+          script.message(done < kSteadyTurns ? "finished" : "done").streams().back());
     script.next();
     return served_stream(script.streams().back());
   }

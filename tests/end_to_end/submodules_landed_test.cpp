@@ -85,6 +85,28 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_returned_again_applies_them_too) {
   BOOST_TEST(has_changes(folder.workspace()));
 }
 
+BOOST_AUTO_TEST_CASE(a_write_that_was_killed_as_the_end_was_recorded_anew_is_removed) {
+  const RunFolder folder;
+  make_modules(folder);
+  folder.write_task(changes(), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const fs::path left[] = {folder.out() / ".sortie-0123456789abcdef.tmp",
+                           folder.out() / "submodules/.sortie-0123456789abcdef.tmp",
+                           folder.out() / "submodules/sub/.sortie-0123456789abcdef.tmp"};
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--apply"}, {}}) {
+    for (const fs::path& path : left) {
+      fs::create_directories(path.parent_path());
+      write_file(path, "hal");
+    }
+
+    const ProgramEnd end = folder.run(flags);
+
+    BOOST_TEST(end.status == 0, end.errors);
+    for (const fs::path& path : left) BOOST_TEST(!fs::exists(path), path);
+    BOOST_TEST(verify_run(folder.out()).problem == "");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_picked_one_of_several_attempts_leaves_them_at_the_top) {
   const RunFolder folder;
   make_modules(folder);
@@ -166,6 +188,52 @@ BOOST_AUTO_TEST_CASE(land_writes_them_into_the_work_tree) {
   // The mail is for the repository itself.
   BOOST_TEST(!holds(folder.artifact("change.mbox"), "sub"));
   BOOST_TEST(land(folder, target).status == 0);  // it is there already
+}
+
+BOOST_AUTO_TEST_CASE(land_merges_what_has_changed_in_a_submodule_meanwhile_or_changes_nothing) {
+  const RunFolder folder;
+  make_modules(folder);
+  const auto lines = [](const std::string& first, const std::string& last) {
+    std::string text = first + "\n";
+    for (int i = 0; i < 9; ++i) text += "line " + std::to_string(i) + "\n";
+    return text + last + "\n";
+  };
+  folder.write("work/sub/inner/long", lines("first", "last"));
+  const auto commit = [](const fs::path& place) {
+    git(place, {"add", "--all"});
+    git(place,
+        {"-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "-qm", "more"});
+  };
+  for (const char* place : {"work/sub/inner", "work/sub", "work"}) commit(folder.path(place));
+  folder.write_task(script_of("sed -i s/last/agents/ sub/inner/long; echo top >> file"), kTask);
+  BOOST_REQUIRE(folder.run().status == 0);
+  const struct {
+    const char* name;
+    std::string meanwhile;
+    std::vector<std::string> flags;
+    int status;
+    std::string merged;
+  } rows[] = {
+      {"another line", lines("mine", "last"), {"--three-way"}, 0, lines("mine", "agents")},
+      {"the same line", lines("first", "mine"), {"--three-way"}, 13, lines("first", "mine")},
+      {"without the flag", lines("mine", "last"), {}, 13, lines("mine", "last")},
+  };
+  const fs::path target = folder.path("target");
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.name) {
+      copy_tree(folder.workspace(), target);
+      write_file(target / "sub/inner/long", row.meanwhile);
+      commit(target / "sub/inner");
+
+      const ProgramEnd end = land(folder, target, row.flags);
+
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(read_file(target / "sub/inner/long") == row.merged);
+      BOOST_TEST(read_file(target / "file") == (row.status == 0 ? "work\ntop\n" : "work\n"));
+      if (row.status != 0) BOOST_TEST(holds(end.errors, "sub/inner/long"), end.errors);
+      fs::remove_all(target);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(land_refuses_what_it_can_not_land_whole) {

@@ -20,6 +20,7 @@ namespace sortie::test {
 namespace {
 
 void respond(ServedPeer& peer, const ServedResponse& response) {
+  if (response.before) response.before();
   peer.write(response.bytes);
   std::string ignored;
   if (response.then == ServedResponse::Then::hang)

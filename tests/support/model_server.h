@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ struct ServedResponse {
   std::string drip{};
   std::chrono::milliseconds every{5};
   std::size_t piece = 0;  ///< send at most this many bytes at once; 0: all
+  /// Called before anything is sent. LoopbackHttp goes on with other connections meanwhile.
+  std::function<void()> before{};
 };
 
 /// A stream as a model's server sends it.

@@ -176,8 +176,8 @@ std::string OpenAiResponses::encode_head(const ModelSettings& settings) const {
   if (reasons(settings.model, settings.effort)) {
     Json reasoning;
     if (!settings.effort.empty()) reasoning.set("effort", settings.effort);
-    reasoning.set("summary", "auto");
-    body.set("reasoning", std::move(reasoning));
+    if (settings.reasoning_summary != "none") reasoning.set("summary", settings.reasoning_summary);
+    if (!reasoning.is_null()) body.set("reasoning", std::move(reasoning));
   }
   if (const auto& answer = settings.output_schema)
     body.set("text", Json::object({{"format", Json::object({{"type", "json_schema"},

@@ -33,4 +33,15 @@ BOOST_AUTO_TEST_CASE(texts_of_others_end_no_command_and_begin_none) {
              "##vso[task.logissue type=warning]t: ##vso [task.setvariable]x\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_note_has_its_place_and_no_name_of_a_file_ends_it) {
+  const CiPlace place{.file = "a:b,c;d]\n::x::.yaml", .line = 3, .column = 4};
+  BOOST_TEST(CiLog({.github = true}).error("t", "x", place) ==
+             "::error file=a%3Ab%2Cc;d] %3A%3Ax%3A%3A.yaml,line=3,col=4,title=t::x\n");
+  BOOST_TEST(CiLog({.github = true}).warning("t", "x", {.file = "f", .line = 3}) ==
+             "::warning file=f,line=3,title=t::x\n");
+  BOOST_TEST(CiLog({.azure = true}).error("t", "100%;", place) ==
+             "##vso[task.logissue type=error;sourcepath=a:b,c%3Bd%5D "
+             "::x::.yaml;linenumber=3;columnnumber=4]t: 100%AZP25;\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -87,6 +87,9 @@ std::vector<RunEvent> sample_events() {
           1,
           FileChange{
               .path = "x", .kind = ChangeKind::update, .sha256_before = "1", .sha256_after = "2"}},
+      {1,
+       StartChanges{
+           .digest = "sha256:" + sha256_hex("gone a.txt\n"), .changes = 1, .list = "gone a.txt\n"}},
       {1, DiffWritten{.name = "changes.diff",
                       .sha256 = sha256_hex(kDiff),
                       .base = "head",

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "app/inputs/task_and_policy.h"
+#include "core/json/json.h"
+#include "policies/environment/command_path.h"
+
+namespace sortie {
+
+/// What a task needs of this machine: its model's key, the programs of its verification. An object
+/// with `file`, `policy`, `verification` (each command with its programs and those that are missing),
+/// `problems` (a run of it would fail) and `notes`.
+/// @param policy       its name
+/// @param path         of commands
+/// @param credentials  credentials_json()
+Json task_report(const LoadedTask& loaded, const std::string& policy, const CommandPath& path,
+                 const Json& credentials);
+
+/// The same in lines for people.
+std::string task_report_text(const Json& report);
+
+}  // namespace sortie

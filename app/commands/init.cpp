@@ -1,0 +1,140 @@
+#include "app/init/init.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "app/commands/command_line.h"
+#include "app/commands/doctor.h"
+#include "app/show/standard_output.h"
+#include "core/base/error.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct InitFlags {
+  std::string argument;  ///< TOOLCHAIN
+  InitOptions options;
+  bool dry_run = false;
+};
+
+/// A path as the caller has it: relative to the project, "../.github/x" above it.
+std::string shown_path(const InitPlan& plan, const fs::path& path) {
+  return path.lexically_relative(plan.project.empty() ? fs::path(".") : plan.project).string();
+}
+
+std::string file_lines(const InitPlan& plan, const char* would) {
+  std::size_t width = 0;
+  for (const auto* files : {&plan.files, &plan.unchanged})
+    for (const InitFile& file : *files) width = std::max(width, shown_path(plan, file.path).size());
+  const std::size_t label = std::max(std::string_view(would).size(),
+                                     plan.unchanged.empty() ? 0 : sizeof("unchanged") - 1);
+  const auto line = [&](const std::string& what, const InitFile& file) {
+    const std::string path = shown_path(plan, file.path);
+    return what + std::string(label - what.size() + 1, ' ') + path +
+           std::string(width - path.size() + 2, ' ') + file.purpose + "\n";
+  };
+  std::string text;
+  for (const InitFile& file : plan.files) text += line(would, file);
+  for (const InitFile& file : plan.unchanged) text += line("unchanged", file);
+  return text;
+}
+
+/// What was found, and what was taken of it.
+std::string found_lines(const InitPlan& plan) {
+  const Toolchain& taken = plan.toolchain;
+  std::string text = "toolchain " + taken.name + ": " + taken.shown +
+                     (taken.sign.empty() ? ", whose files are not here" : ", by " + taken.sign) +
+                     "\n";
+  if (taken.name == "plain") text = "toolchain plain: no files of a known toolchain are here\n";
+  for (const Toolchain& other : plan.others)
+    text += "  also here: " + other.shown + ", by " + other.sign + "; to take it: --toolchain " +
+            other.name + "\n";
+  for (const auto& [folder, name] : plan.below)
+    text += "  " + name + " in " + folder.string() + "; to take it: run 'sortie init' there\n";
+  const std::string system = name_of(plan.ci.system);
+  text += plan.ci.system == CiSystem::none ? "no workflow: " + plan.ci.why + "\n"
+                                           : "workflow for " + system + ": " + plan.ci.why + "\n";
+  return text;
+}
+
+/// The files as they would be, each below its name.
+std::string file_texts(const InitPlan& plan) {
+  std::string text;
+  for (const InitFile& file : plan.files)
+    text += "\n==> " + shown_path(plan, file.path) + " <==\n" + file.content;
+  return text;
+}
+
+void tell_next(const InitPlan& plan) {
+  std::string text =
+      "next:\n  sortie run .sortie/task.yaml        once its prompt says what you want\n";
+  const std::string step = ci_next_step(plan.ci.system, plan.top, plan.project);
+  if (!step.empty()) text += "  for the workflow: commit the files; " + step + "\n";
+  print_out(text);
+}
+
+/// Runs doctor on the new task. What it finds does not undo the files: they may be for a machine
+/// that has what is missing here.
+void tell_doctor(const fs::path& task) {
+  try {
+    const DoctorBrief brief = brief_doctor(task.string());
+    std::string text = brief.works ? "doctor: the task can run here\n"
+                                   : "doctor: something is missing here ('sortie doctor --task "
+                                     ".sortie/task.yaml' says more)\n";
+    for (const std::string& line : brief.lines) text += "  " + line + "\n";
+    print_out(text);
+  } catch (const Error& error) {
+    print_out(std::string("doctor: could not try the sandbox here: ") + error.what() + "\n");
+  }
+}
+
+ExitCode init(InitFlags flags) {
+  if (!flags.argument.empty()) {
+    if (!flags.options.toolchain.empty() && flags.options.toolchain != flags.argument)
+      throw InputError("two toolchains are named: " + flags.argument + " and --toolchain " +
+                       flags.options.toolchain);
+    flags.options.toolchain = flags.argument;
+  }
+  std::error_code error;
+  const fs::path here = fs::canonical(".", error);
+  if (error) throw InputError(std::string("the current folder: ") + error.message());
+  const InitPlan plan = plan_init(here, flags.options);
+  if (flags.dry_run) {
+    print_out(found_lines(plan) + file_lines(plan, "would write") + file_texts(plan));
+    return ExitCode::success;
+  }
+  write_init(plan);
+  print_out(found_lines(plan) + file_lines(plan, "wrote"));
+  tell_doctor(".sortie/task.yaml");
+  tell_next(plan);
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_init(CommandTable& table) {
+  auto flags = std::make_shared<InitFlags>();
+  CLI::App& app = add_command(
+      table, table.root, "init",
+      "Write a first task, a policy and a CI workflow for the project in this folder; run doctor.",
+      "sortie init", [flags] { return init(*flags); });
+  app.add_option("TOOLCHAIN", flags->argument, "the toolchain, where the files here do not tell it")
+      ->check(CLI::IsMember(toolchain_names()));
+  app.add_option("--toolchain", flags->options.toolchain, "the same as a flag")
+      ->check(CLI::IsMember(toolchain_names()));
+  std::vector<std::string> systems;
+  for (const auto& row : kSpelling<CiSystem>) systems.emplace_back(row.name);
+  app.add_option("--ci", flags->options.ci,
+                 "the workflow's system, where the repository has no sign of it")
+      ->check(CLI::IsMember(systems));
+  app.add_flag("--force", flags->options.force, "replace files that exist");
+  app.add_flag("--dry-run", flags->dry_run, "print the files instead of writing them");
+}
+
+}  // namespace sortie

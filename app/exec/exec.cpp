@@ -1,0 +1,359 @@
+#include "app/exec/exec.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "app/artifacts/flag_outputs.h"
+#include "app/exec/config_values.h"
+#include "app/exec/exec_prompt.h"
+#include "app/exec/exec_settings.h"
+#include "app/exec/exec_task.h"
+#include "app/exec/thread_limits.h"
+#include "app/exec/thread_store.h"
+#include "app/inputs/inputs.h"
+#include "app/inputs/thread_run.h"
+#include "app/run/run.h"
+#include "app/run/told_run.h"
+#include "app/show/failure.h"
+#include "app/show/standard_output.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
+#include "core/base/own_variable.h"
+#include "core/files/file_name.h"
+#include "core/files/files.h"
+#include "core/secrets/redact.h"
+#include "core/text/text.h"
+#include "core/workspace/tree.h"
+#include "policies/environment/known_secrets.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A turn that was aborted needs up to 5 s for its end, and its caller may go on at once.
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::uint64_t kMostProfile = 1u << 20;
+
+/// A line on stderr; it may quote the command line, so the environment's secrets are redacted.
+void tell(const std::string& text) {
+  Redactor redactor;
+  redactor.add_all(known_secrets(Policy{}, own_environment()).values);
+  print_error("sortie: " + redactor.text(text, Audience::people) + "\n");
+}
+
+/// The configuration of -p NAME: NAME.config.toml of codex's home, else the table profiles.NAME of its
+/// config.toml. Nothing else of that folder is read.
+/// @throws Error
+ConfigValues profile_of(const std::string& name) {
+  const std::string home = own_variable("CODEX_HOME");
+  const fs::path folder =
+      !home.empty() ? fs::path(home) : fs::path(own_variable("HOME")) / ".codex";
+  if (name.find('/') != std::string::npos || name.starts_with('.'))
+    throw Error("--profile " + one_line(name, 60) + ": not a name", ExitCode::task_failed);
+  const fs::path own = folder / (name + ".config.toml");
+  std::error_code error;
+  const bool is_own = fs::exists(own, error);
+  const fs::path file = is_own ? own : folder / "config.toml";
+  const TextFile read = read_text_file(file, kMostProfile);
+  if (!read.problem.empty())
+    throw Error("--profile " + one_line(name, 60) + ": " + path_text(file) + ": " + read.problem,
+                ExitCode::task_failed);
+  ConfigValues values = config_of(read.text, file.string());
+  if (is_own) return values;
+  ConfigValues chosen;
+  const std::string prefix = "profiles." + name + ".";
+  for (auto& [key, value] : values)
+    if (key.starts_with(prefix))
+      chosen[key.substr(prefix.size())] = value;
+    else if (key.starts_with("model_providers."))
+      chosen.emplace(key, value);
+  if (chosen.empty())
+    throw Error("--profile " + one_line(name, 60) + ": " + path_text(file) + " has no [profiles." +
+                    one_line(name, 60) + "]",
+                ExitCode::task_failed);
+  return chosen;
+}
+
+/// The command line itself is wrong; what it names may be.
+class WrongCommandLine : public InputError {
+  using InputError::InputError;
+};
+
+/// @param values  of the profile
+/// @throws InputError  a wrong value, or with --strict-config an unknown key
+ExecSettings settings_of(const ExecOptions& options, ConfigValues values) {
+  ConfigValues given;
+  for (const std::string& assignment : options.config) add_assignment(assignment, given);
+  for (auto& [key, value] : given) values[key] = value;
+  std::vector<std::string> unknown;
+  ExecSettings settings = read_settings(values, unknown);
+  std::string text;
+  for (const std::string& key : unknown) {
+    if (options.strict_config && given.count(key) == 0) continue;  // of the profile
+    const std::string nearest = nearest_name(key, known_config_keys());
+    text += (text.empty() ? "-c " : ", ") + one_line(key, 80) +
+            (nearest.empty() ? "" : " (did you mean " + nearest + "?)");
+  }
+  if (text.empty()) return settings;
+  if (options.strict_config) throw InputError(text + ": unknown, and --strict-config is given");
+  tell("warning: " + text + ": means nothing here, and is left out");
+  return settings;
+}
+
+/// Whether a folder, or one above it, has a repository.
+bool is_in_repository(const fs::path& folder) {
+  std::error_code error;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (fs::exists(at / ".git", error)) return true;
+    if (at == at.parent_path()) return false;
+  }
+}
+
+/// One call of `exec`.
+class Exec {
+ public:
+  Exec(ExecOptions options, OutputStyle style) : options_(std::move(options)), style_(style) {}
+  Exec(const Exec&) = delete;
+  Exec& operator=(const Exec&) = delete;
+  ~Exec();
+
+  /// @throws Error  before the run has begun
+  ExitCode run();
+  /// Removes the file of -o, so that nobody reads a stale answer.
+  void remove_stale_answer() const noexcept;
+
+ private:
+  const std::vector<std::string>& words() const;
+  std::size_t words_before_prompt() const { return options_.resume && !options_.last ? 1 : 0; }
+  std::optional<std::string> prompt_argument() const;
+  std::string prompt_of(const std::optional<std::string>& argument, const PipedInput& piped) const;
+  ExecSettings check_command_line();
+  void find_workspace();
+  void find_thread();
+  void take_folder();
+  void explain_folders(const ExecSettings& settings) const;
+  ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped);
+
+  ExecOptions options_;
+  OutputStyle style_;
+  fs::path workspace_;
+  ThreadStore store_;
+  ThreadRun thread_;
+  fs::path kept_;     ///< the run's folder in the store; "" with --ephemeral
+  fs::path private_;  ///< instead of it: removed at the end
+  Fd lock_;           ///< of the thread, unless it is kept nowhere
+};
+
+Exec::~Exec() {
+  try {
+    if (!private_.empty()) remove_tree(private_);
+  } catch (const std::exception&) {  // a folder in $TMPDIR is left behind
+  }
+}
+
+/// The words are PROMPT; behind `resume` ID and PROMPT, with --last PROMPT alone.
+const std::vector<std::string>& Exec::words() const {
+  if (options_.review) return options_.review_words;
+  return options_.resume ? options_.resume_words : options_.words;
+}
+
+std::optional<std::string> Exec::prompt_argument() const {
+  const ReviewTarget& target = options_.reviewed;
+  const bool named = target.uncommitted || !target.base.empty() || !target.commit.empty();
+  if (options_.review && named && words().empty()) return "";  // what is piped in belongs to it
+  if (words().size() <= words_before_prompt()) return std::nullopt;
+  return words()[words_before_prompt()];
+}
+
+ExecSettings Exec::check_command_line() {
+  if (options_.resume && !options_.last && words().empty())
+    throw WrongCommandLine("resume: give it the id of a thread, or --last");
+  if (words().size() > words_before_prompt() + 1)
+    throw WrongCommandLine(
+        "one argument too many: " + in_quotes(words()[words_before_prompt() + 1]) +
+        "; a prompt of several words stands in quotes");
+  ConfigValues profile;
+  if (!options_.profile.empty()) profile = profile_of(options_.profile);
+  try {
+    resolve_stdout(options_.run);
+    return settings_of(options_, std::move(profile));
+  } catch (const InputError& error) {
+    throw WrongCommandLine(error.what());
+  }
+}
+
+void Exec::find_workspace() {
+  const std::string named = options_.run.workspace.empty() ? "." : options_.run.workspace;
+  std::error_code error;
+  workspace_ = fs::canonical(named, error);
+  if (error)
+    throw Error("-C " + one_line(named, 200) + ": " + error.message(), ExitCode::task_failed);
+  if (options_.skip_git_check || options_.unsandboxed || is_in_repository(workspace_)) return;
+  throw Error("Not inside a trusted directory: " + workspace_.string() +
+                  " is in no git repository; --skip-git-repo-check works in it nevertheless",
+              ExitCode::task_failed);
+}
+
+/// Finds the thread that is gone on with, or begins a new one.
+void Exec::find_thread() {
+  thread_.run_id = new_run_id();
+  thread_.id = thread_.run_id;
+  if (!options_.resume) return;
+  const std::string id = options_.last ? "" : words().front();
+  auto found =
+      options_.last ? store_.newest(options_.all ? fs::path() : workspace_) : store_.find(id);
+  const std::string where = store_.folder().empty() ? "" : " in " + path_text(store_.folder());
+  if (!found)
+    throw Error(!options_.last ? "resume " + one_line(id, 80) + ": there is no such thread" + where
+                : options_.all ? "resume --last: there is no thread" + where
+                               : "resume --last: there is no thread of " + workspace_.string() +
+                                     where + "; --all takes the newest of any folder",
+                ExitCode::task_failed);
+  if (!options_.ephemeral) {
+    lock_ = lock_thread(found->folder, kPatience);
+    if (auto now = store_.find(found->id)) found = std::move(now);  // a turn may have ended
+  }
+  thread_.id = found->id;
+  thread_.earlier = ThreadStore::transcripts(*found);
+}
+
+/// The folder of the run's record, on disk before its first event.
+void Exec::take_folder() {
+  const std::string& out = options_.run.out;
+  std::error_code error;
+  const fs::path named = out.empty() ? fs::path() : fs::absolute(out, error);
+  std::string why;
+  if (!options_.ephemeral) kept_ = store_.begin(thread_.id, thread_.run_id, workspace_, named, why);
+  if (!kept_.empty() && !lock_) lock_ = lock_thread(kept_.parent_path(), kPatience);
+  if (!why.empty()) tell("this thread is not kept, and can't be resumed: " + why);
+  if (!out.empty()) return;
+  if (kept_.empty()) private_ = make_temporary_folder("sortie-exec");
+  options_.run.out = (kept_.empty() ? private_ : kept_).string();
+  if (!kept_.empty()) thread_.covered = store_.folder();
+}
+
+std::string Exec::prompt_of(const std::optional<std::string>& argument,
+                            const PipedInput& piped) const {
+  if (!options_.review) return compose_prompt(argument, piped);
+  const bool named = argument && argument->empty();  // by flags
+  const bool none = !argument && trimmed(piped.text).empty();
+  std::string own = named || none ? "" : compose_prompt(argument, piped);
+  try {
+    std::string prompt = review_prompt(options_.reviewed, own);
+    return named ? compose_prompt(prompt, piped) : prompt;
+  } catch (const InputError& error) {
+    throw WrongCommandLine(error.what());
+  }
+}
+
+/// Says what --add-dir does not do.
+void Exec::explain_folders(const ExecSettings& settings) const {
+  if (!options_.run.policy.empty()) return;
+  const bool read_only = sandbox_of(options_, settings) == "read-only";
+  for (const std::string& folder : options_.add_dirs)
+    if (is_own_to_commands(folder))
+      tell("--add-dir " + one_line(folder, 60) + ": commands have a /tmp of their own");
+    else if (read_only)
+      tell("--add-dir " + one_line(folder, 200) +
+           ": can be read, but not written to, since the sandbox is read-only; -s workspace-write "
+           "lets it be written to");
+}
+
+ExitCode Exec::run() {
+  const std::optional<std::string> argument = prompt_argument();
+  const PipedInput piped = read_piped_input(argument && *argument != "-");
+  bool begun = false;
+  try {
+    return tell_outcome(options_.run, style_, [&] {
+      begun = true;
+      return begin(argument, piped);
+    });
+  } catch (const InputError& error) {
+    if (!begun) throw WrongCommandLine(error.what());  // of --status-file
+    throw;
+  }
+}
+
+ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInput& piped) {
+  const ThreadLimits limits = read_thread_limits(own_variable("SORTIE_KEEP_THREADS"));
+  const ExecSettings settings = check_command_line();
+  find_workspace();
+  const std::string prompt = prompt_of(argument, piped);
+  if (!piped.note.empty()) tell(piped.note);
+  find_thread();
+  RunOptions& run = options_.run;
+  thread_.keeps_start = !run.out.empty() || !run.diff.empty();
+  thread_.own_events = options_.own_events;
+  thread_.bounded = !run.policy.empty();
+  explain_folders(settings);
+  thread_.task = exec_task(options_, settings, prompt);
+  choose_model(settings, options_, thread_.task);
+  thread_.policy = exec_policy(options_, settings, thread_.task);
+  if (run.policy.empty()) run.policy = thread_.policy.name;
+  run.task = "-";
+  run.thread = &thread_;
+  // Its caller reads stderr as the reason of a failure.
+  if (run.json && !style_.verbose) style_.quiet = true;
+  thread_.own_out = !run.out.empty();
+  take_folder();
+  thread_.kept = !kept_.empty();
+  const ExitCode code = run_task(run, style_);
+  if (thread_.kept) remove_old_threads(store_.folder(), limits);
+  if (thread_.own_out && thread_.kept) {
+    try {
+      ThreadStore::keep(run.out, kept_);
+    } catch (const Error& error) {
+      tell(std::string("warning: the thread is kept only as long as --out: ") + error.what());
+    }
+  }
+  return code;
+}
+
+void Exec::remove_stale_answer() const noexcept {
+  const std::string& file = options_.run.last_message;
+  std::error_code error;
+  if (file.empty() || file == "-" || !fs::is_regular_file(fs::symlink_status(file, error))) return;
+  for (const std::string& input : {options_.output_schema, options_.run.policy})
+    if (!input.empty() && fs::equivalent(file, input, error)) return;
+  for (const std::string& image : options_.images)
+    if (fs::equivalent(file, image, error)) return;
+  fs::remove(file, error);
+}
+
+/// What the caller of codex expects: its own status words are 0 and 1.
+ExitCode status_of_codex(ExitCode code, bool retryable_apart) {
+  if (retryable_apart && is_retryable(code)) return code;
+  switch (code) {
+    case ExitCode::success:
+    case ExitCode::interrupted:
+    case ExitCode::terminated:
+      return code;
+    default:
+      return ExitCode::task_failed;
+  }
+}
+
+}  // namespace
+
+ExitCode run_exec(ExecOptions options, OutputStyle style) {
+  const bool retryable_apart = options.retryable_apart;
+  Exec exec(std::move(options), style);
+  try {
+    return status_of_codex(exec.run(), retryable_apart);
+  } catch (const WrongCommandLine& error) {
+    exec.remove_stale_answer();
+    tell(std::string("exec: ") + error.what());
+    return ExitCode::usage;
+  } catch (const std::exception& error) {
+    exec.remove_stale_answer();
+    const Error failure = failure_of(error);
+    tell(std::string("exec: ") + failure.what());
+    return status_of_codex(failure.code(), retryable_apart);
+  }
+}
+
+}  // namespace sortie

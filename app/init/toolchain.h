@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sortie {
+
+/// What a first task and its policy need to know of a project's toolchain.
+struct Toolchain {
+  std::string name;                     ///< as `sortie init` takes it: "node"
+  std::string shown;                    ///< "Node.js with npm"
+  std::string sign;                     ///< the file that it was found by; "" if it was not
+  std::vector<std::string> presets{};   ///< that the policy extends besides strict
+  std::vector<std::string> hosts{};     ///< HOST:PORT that `setup` and `commands` have to reach
+  std::vector<std::string> setup{};     ///< verify.setup
+  std::vector<std::string> commands{};  ///< verify.commands; none: there is nothing to verify by
+  std::vector<std::string> restore{};   ///< the tests, as git patterns
+  std::vector<std::pair<std::string, std::string>> variables{};  ///< environment.set
+};
+
+}  // namespace sortie

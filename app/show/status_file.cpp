@@ -1,0 +1,101 @@
+#include "app/show/status_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/files/file_name.h"
+#include "core/text/ci_commands.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+constexpr std::string_view kBegin = "{\"status\":\"";
+constexpr std::size_t kShortestText = 16;
+
+Json whole_status(const Json& result, const std::string& out, std::size_t most_of_text) {
+  const auto text = [&](const char* name) {
+    const Json& value = result[name];
+    return value.is_string() ? Json(one_line(value.text(), most_of_text)) : Json();
+  };
+  const Json& total = result["usage"]["total"];
+  return Json::object({{"status", text("status")},
+                       {"exit_code", result["exit_code"]},
+                       {"reason", text("reason")},
+                       {"next", text("next")},
+                       {"retryable", result["retryable"]},
+                       {"retry_after_s", result["retry_after_s"]},
+                       {"run_id", text("run_id")},
+                       {"tokens", total.is_object() ? Json(total.integer_at("input_tokens") +
+                                                           total.integer_at("output_tokens"))
+                                                    : Json()},
+                       {"cost_usd", result["usage"]["cost_usd"]},
+                       {"out", out.empty() ? Json() : Json(one_line(out, most_of_text))}});
+}
+
+/// Whether a file that is there may be overwritten: it is empty, or holds an earlier status.
+bool holds_a_status(int file, off_t size) {
+  if (size == 0) return true;
+  std::array<char, kBegin.size()> begin{};
+  return size <= static_cast<off_t>(kMostStatusBytes) &&
+         ::pread(file, begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
+std::string problem_of(int file) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0) return errno_text(errno);
+  if (!S_ISREG(found.st_mode)) return "is not a regular file";
+  if (found.st_nlink > 1) return "has a second name (a hard link), whose file would be overwritten";
+  if (!holds_a_status(file, found.st_size))
+    return "holds something else than a status, and would be overwritten; name another file";
+  return "";
+}
+
+}  // namespace
+
+std::string status_line(const Json& result, const std::string& out) {
+  const CiSystems all{.github = true, .gitlab = true, .azure = true, .teamcity = true};
+  for (std::size_t most = 1000;; most /= 2) {
+    std::string line = CiCommandFilter::json(write_json(whole_status(result, out, most)), all);
+    line += '\n';
+    if (line.size() <= kMostStatusBytes || most <= kShortestText) return line;
+  }
+}
+
+Json unstarted_result(ExitCode code, const std::string& reason) {
+  return Json::object({{"status", status_word(code)},
+                       {"exit_code", static_cast<int>(code)},
+                       {"reason", reason},
+                       {"next", Json()},
+                       {"retryable", is_retryable(code)}});
+}
+
+StatusFile::StatusFile(const std::filesystem::path& path) {
+  const auto refuse = [&path](const std::string& problem) {
+    throw InputError("--status-file " + path_text(path) + ": " + problem);
+  };
+  file_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                    0644));
+  if (!file_ && errno == EACCES)  // a log that may only be written to
+    file_ = Fd(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file_) refuse(errno == ELOOP ? "is a link; name the file itself" : errno_text(errno));
+  if (const std::string problem = problem_of(file_.get()); !problem.empty()) refuse(problem);
+  if (const std::string problem = write("{\"status\":\"running\"}\n"); !problem.empty())
+    refuse(problem);
+}
+
+std::string StatusFile::write(const std::string& line) const {
+  if (::ftruncate(file_.get(), 0) != 0) return errno_text(errno);
+  const ssize_t written = ::pwrite(file_.get(), line.data(), line.size(), 0);
+  if (written < 0) return errno_text(errno);
+  return static_cast<std::size_t>(written) == line.size() ? "" : "no room";
+}
+
+}  // namespace sortie

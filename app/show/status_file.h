@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/base/exit_code.h"
+#include "core/base/fd.h"
+#include "core/json/json.h"
+
+namespace sortie {
+
+inline constexpr std::size_t kMostStatusBytes = 4096;  ///< of a Kubernetes termination message
+
+/// The status of a run as one line of JSON with its newline, at most kMostStatusBytes: status,
+/// exit_code, reason, next, retryable, retry_after_s, run_id, tokens, cost_usd, out. Long texts are
+/// cut. Signs of CI commands are escaped in it.
+/// @param result  result.json, or as much of it as there is
+/// @param out     --out as the user wrote it; "" if nothing is there
+std::string status_line(const Json& result, const std::string& out);
+
+/// The outcome of a command that ended before its run began, with the members that status_line()
+/// reads.
+Json unstarted_result(ExitCode code, const std::string& reason);
+
+/// The file of --status-file. It is written in place: a container's termination log is a mount, and
+/// can't be replaced. The file stays open from the start, so that what the run does to its name
+/// does not matter.
+class StatusFile {
+ public:
+  /// Opens or makes the file, and says "running" in it.
+  /// @throws InputError  it can't be written to, is no regular file, has a second name, or holds
+  ///                     something else than a status
+  explicit StatusFile(const std::filesystem::path& path);
+  /// Replaces what it holds. @return  what failed, or ""
+  std::string write(const std::string& line) const;
+
+ private:
+  Fd file_;
+};
+
+}  // namespace sortie

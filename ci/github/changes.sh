@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Writes what a pull request changes, for the task's {{stdin}}. Runs no program of the repository.
+#   SORTIE_WORKSPACE  a checkout with both commits
+#   SORTIE_BASE, SORTIE_HEAD  the commits, as hashes
+#   SORTIE_DIFF       the file to write
+set -euo pipefail
+
+for name in SORTIE_BASE SORTIE_HEAD; do
+  [[ ${!name-} =~ ^[0-9a-f]{40,64}$ ]] || {
+    echo "sortie changes: $name is no commit's hash" >&2
+    exit 2
+  }
+done
+# The checkout may belong to another user of the container.
+git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd)" -C "$SORTIE_WORKSPACE" \
+  diff --no-ext-diff --no-textconv --no-color --unified=10 "$SORTIE_BASE...$SORTIE_HEAD" -- \
+  > "${SORTIE_DIFF:?}"
+
+most=$((1 << 20)) # of stdin, for {{stdin}}
+size=$(wc -c < "$SORTIE_DIFF")
+if [ "$size" -gt "$most" ]; then
+  echo "sortie changes: $size bytes are too many for one review, which takes $most" >&2
+  exit 2
+fi

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The trusted half: judges the diff of a run again, and opens a pull request with it. Needs git, gh
+# and jq; has no key of a model, and runs nothing of the diff.
+#   SORTIE_OUT     the run's folder, from the artifact
+#   SORTIE_POLICY  the policy of this checkout, which judges the diff
+#   SORTIE_BRANCH  the new branch
+#   SORTIE_WORKSPACE  the folder that the run worked on, by default the current one
+#   GH_TOKEN       may write contents and pull requests
+set -euo pipefail
+
+SORTIE_WORKSPACE=${SORTIE_WORKSPACE:-.}
+for name in SORTIE_OUT SORTIE_POLICY SORTIE_BRANCH SORTIE_WORKSPACE; do
+  case ${!name-} in
+    '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
+    -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
+  esac
+done
+git check-ref-format "refs/heads/$SORTIE_BRANCH" || {
+  echo "sortie land: SORTIE_BRANCH is no name of a branch" >&2
+  exit 2
+}
+
+commit=$(env -u GH_TOKEN sortie land "$SORTIE_OUT" -C "$SORTIE_WORKSPACE" \
+  --policy "$SORTIE_POLICY" --onto HEAD --three-way)
+if [ -z "$commit" ]; then
+  echo "sortie land: nothing was changed" >&2
+  exit 0
+fi
+
+# The token is neither in a file nor in an argument: git takes it from its own environment.
+login=$(printf 'x-access-token:%s' "${GH_TOKEN:?}" | base64 -w 0)
+GIT_CONFIG_COUNT=2 \
+  GIT_CONFIG_KEY_0="http.${GITHUB_SERVER_URL:-https://github.com}/.extraheader" \
+  GIT_CONFIG_VALUE_0="AUTHORIZATION: basic $login" \
+  GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null \
+  git push -q origin "$commit:refs/heads/$SORTIE_BRANCH"
+
+title=$(jq -r .title "$SORTIE_OUT/pr.json")
+jq -r .body "$SORTIE_OUT/pr.json" |
+  gh pr create --head "$SORTIE_BRANCH" --title="$title" --body-file -

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The job "sortie-merge-request": judges the diff of a run again, pushes it as a branch, and has GitLab
+# open the merge request. Needs git and jq; has no key of a model, and runs nothing of the diff.
+#   SORTIE_OUT         the run's folder, from the artifact
+#   SORTIE_POLICY      the policy of this checkout, which judges the diff
+#   SORTIE_PUSH_TOKEN  may write the repository
+#   CI_…               as GitLab sets them
+set -euo pipefail
+
+for name in SORTIE_OUT SORTIE_POLICY; do
+  case ${!name-} in
+    '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
+    -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
+  esac
+done
+
+commit=$(env -u SORTIE_PUSH_TOKEN -u CI_JOB_TOKEN \
+  sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
+if [ -z "$commit" ]; then
+  echo "sortie land: nothing was changed" >&2
+  exit 0
+fi
+
+# A push option is one line.
+title=$(jq -r '.title | gsub("[\\x00-\\x1f\\x7f]"; " ") | .[:200]' "$SORTIE_OUT/pr.json")
+# The token is neither in a file nor in an argument: git takes it from its own environment.
+login=$(printf 'oauth2:%s' "${SORTIE_PUSH_TOKEN:?}" | base64 -w 0)
+GIT_CONFIG_COUNT=2 \
+  GIT_CONFIG_KEY_0="http.${CI_SERVER_URL:?}/.extraheader" \
+  GIT_CONFIG_VALUE_0="AUTHORIZATION: basic $login" \
+  GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null \
+  git push -q \
+  -o merge_request.create \
+  -o "merge_request.target=${CI_DEFAULT_BRANCH:?}" \
+  -o "merge_request.title=$title" \
+  -o "merge_request.description=Made by sortie: ${CI_PIPELINE_URL:?}. The commit's message has the agent's words." \
+  "$CI_SERVER_URL/${CI_PROJECT_PATH:?}.git" "$commit:refs/heads/sortie/${CI_PIPELINE_ID:?}"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The stage "land": judges the diff of a run again, and pushes it as a branch. Runs nothing of the
+# diff, and has no key of a model.
+#   SORTIE_OUT     the run's folder
+#   SORTIE_POLICY  the policy of this checkout, which judges the diff
+#   GIT_ASKPASS    from the Git plugin's gitUsernamePassword
+#   BUILD_TAG      from Jenkins; names the branch
+set -euo pipefail
+
+for name in SORTIE_OUT SORTIE_POLICY; do
+  case ${!name-} in
+    '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
+    -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
+  esac
+done
+branch=sortie/$(printf %s "${BUILD_TAG:?}" | tr -c 'A-Za-z0-9_-' -)
+
+commit=$(env -u GIT_ASKPASS -u GIT_USERNAME -u GIT_PASSWORD \
+  sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
+if [ -z "$commit" ]; then
+  echo "sortie land: nothing was changed" >&2
+  exit 0
+fi
+git -c core.hooksPath=/dev/null push -q origin "$commit:refs/heads/$branch"
+echo "sortie land: pushed $branch" >&2

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/record/events.h"
+
+namespace sortie {
+
+/// What a call would do, on one line: its commands, paths, or input; "" if its actions say nothing.
+std::string words_of_actions(const std::vector<RecordedAction>& actions);
+/// "exit 1", "signal 9", "timed out"; "failed" without a command; "" for a success.
+std::string words_of_ending(const std::optional<ExitStatus>& exit, bool success);
+/// "policy.yaml:12: deny: [git push]"; "" without a rule.
+std::string words_of_rule(const std::optional<RecordedRule>& rule);
+/// "1.3 s", "2 min 5 s"
+std::string words_of_time(std::chrono::milliseconds time);
+
+}  // namespace sortie

@@ -1,0 +1,385 @@
+#include "ci/report/story_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ci/report/call_words.h"
+#include "core/base/clock.h"
+#include "core/provider/wires.h"
+#include "core/text/text.h"
+
+namespace sortie {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostText = 16u << 20;  ///< of all excerpts; then each is short
+constexpr ExcerptSize kShort{.head = 100, .tail = 100};
+constexpr std::size_t kMostNotes = 5000;
+constexpr std::size_t kMostConnections = 200;
+constexpr std::size_t kMostChanged = 50;
+
+StoryUsage story_usage(const Usage& usage) {
+  return {.input = usage.input_tokens,
+          .cached = usage.cached_input_tokens,
+          .output = usage.output_tokens,
+          .reasoning = usage.reasoning_output_tokens};
+}
+
+std::optional<double> dollars(const std::optional<Cost>& cost) {
+  if (!cost) return std::nullopt;
+  return static_cast<double>(cost->to_micros()) / 1e6;
+}
+
+void add_usage(const StoryUsage& more, StoryUsage& usage) {
+  usage.input += more.input;
+  usage.cached += more.cached;
+  usage.output += more.output;
+  usage.reasoning += more.reasoning;
+  usage.estimated = usage.estimated || more.estimated;
+  if (more.usd) usage.usd = usage.usd.value_or(0) + *more.usd;
+}
+
+StoryDenial story_denial(const Denial& denial, bool audited) {
+  return {.tool = visible_line(denial.tool),
+          .what = words_of_actions(denial.actions),
+          .ruling = denial.effect,
+          .audited = audited,
+          .rule = words_of_rule(denial.rule),
+          .reason = visible_line(denial.reason, 1000),
+          .part = visible_line(denial.part),
+          .count = denial.count,
+          .yaml = visible_text(utf8_prefix(denial.would_allow_yaml, 4096))};
+}
+
+std::string of_stage(const std::string& name) { return "stage " + visible_line(name, 100); }
+
+}  // namespace
+
+void StoryMaker::on(const RunEvent& event, Time time, std::uint64_t cut_from_output) {
+  cut_from_output_ = cut_from_output;
+  number_ = event.turn;
+  // The end tells of what was before it, which has to read the same before it is there.
+  const bool is_end = std::holds_alternative<RunEnd>(event.what);
+  if (!is_end) time_ = time;
+  tally_.on(event);
+  if (!is_end) ++story_.records;
+  std::visit([this](const auto& what) { add(what); }, event.what);
+}
+
+RunStory StoryMaker::take() {
+  end_turn();
+  for (const Denial& denial : tally_.denials) story_.denials.push_back(story_denial(denial, false));
+  for (const Denial& denial : tally_.audited) story_.denials.push_back(story_denial(denial, true));
+  std::stable_sort(story_.denials.begin(), story_.denials.end(),
+                   [](const StoryDenial& a, const StoryDenial& b) {
+                     return std::pair(a.audited, -a.count) < std::pair(b.audited, -b.count);
+                   });
+  story_.denied_calls = tally_.denial_count;
+  const bool estimated = story_.usage.estimated;
+  story_.usage = story_usage(tally_.usage);
+  story_.usage.estimated = estimated;
+  story_.usage.usd = dollars(tally_.cost());
+  story_.tool_calls = tally_.tool_calls;
+  story_.retries = tally_.retries;
+  story_.setting.model_served = visible_line(tally_.served_model);
+  return std::move(story_);
+}
+
+void StoryMaker::add(const RunStart& start) {
+  end_.reset();
+  StorySetting& setting = story_.setting;
+  if (!setting.run_id.empty()) {
+    end_turn();
+    ++setting.resumed;
+    note(StoryNote::Kind::resumed, "the run was taken up again at " + utc_timestamp(time_));
+    return;
+  }
+  setting.run_id = visible_line(start.run_id);
+  setting.sortie = visible_line(start.sortie);
+  setting.task_path = visible_line(start.task.path);
+  setting.task_digest = visible_line(start.task.digest);
+  setting.policy_path = visible_line(start.policy.path);
+  setting.policy_digest = visible_line(start.policy.digest);
+  setting.model_requested =
+      visible_line(start.model.string_at("provider") + " " + start.model.string_at("name"));
+  setting.workspace = visible_line(start.workspace.path);
+  setting.base_commit = visible_line(start.workspace.base_commit);
+  setting.isolation = visible_line(start.workspace.isolation);
+  setting.isolation_reason = visible_line(start.workspace.reason);
+  setting.sandbox_mode = visible_line(start.sandbox.mode);
+  setting.network = visible_line(start.sandbox.network);
+  for (const std::string& layer : start.sandbox.missing)
+    setting.missing_layers.push_back(visible_line(layer));
+  setting.started = utc_timestamp(time_);
+  for (const std::string& warning : start.warnings)
+    story_.warnings.push_back(visible_line(warning, 1000));
+  try {
+    setting.task_name = visible_line(parse_json(start.task.text).string_at("name"));
+  } catch (const JsonError&) {
+    // An effective task that is not JSON names nothing.
+  }
+}
+
+/// What is left of the time since the turn began is sortie's own.
+void StoryMaker::end_turn() {
+  if (!began_ || story_.turns.empty()) return;
+  StoryTimes& times = story_.turns.back().times;
+  const auto all = std::chrono::duration_cast<milliseconds>(time_ - *began_);
+  times.own = std::max(milliseconds(0), all - times.model - times.tools - times.verification);
+  began_.reset();
+}
+
+void StoryMaker::add(const TurnStarted&) {
+  end_turn();
+  story_.turns.push_back({.number = number_, .began = time_, .stage = stage_});
+  began_ = time_;
+  step(StoryStep::Kind::turn, story_.turns.size() - 1);
+}
+
+StoryTurn& StoryMaker::turn() {
+  if (story_.turns.empty()) {
+    story_.turns.push_back({.number = number_, .began = time_, .stage = stage_});
+    step(StoryStep::Kind::turn, 0);
+  }
+  return story_.turns.back();
+}
+
+void StoryMaker::add(const RetryRecord& retry) {
+  const std::string status =
+      retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
+  note(StoryNote::Kind::retry,
+       "attempt " + std::to_string(retry.attempt) + " failed (" + status +
+           visible_line(retry.kind) + "): " + visible_line(retry.message) + "; again after " +
+           words_of_time(retry.delay),
+       true);
+}
+
+void StoryMaker::add(const FallbackRecord& fallback) {
+  note(StoryNote::Kind::fallback,
+       visible_line(fallback.to) + " takes over from " + visible_line(fallback.from) + ": " +
+           visible_line(fallback.reason),
+       true);
+}
+
+void StoryMaker::add(const ModelCutOff& cut_off) {
+  StoryUsage usage = story_usage(cut_off.tokens);
+  usage.estimated = true;
+  usage.usd = dollars(cut_off.cost);
+  add_usage(usage, turn().usage);
+  story_.usage.estimated = true;
+  note(StoryNote::Kind::cut_off, "a response was cut off", true);
+}
+
+void StoryMaker::add(const ModelAnswered& answer) {
+  StoryTurn& turn = this->turn();
+  turn.answered = true;
+  turn.aside = answer.aside;
+  turn.model = visible_line(answer.served_model.empty() ? answer.model : answer.served_model);
+  turn.stop_reason = visible_line(answer.stop_reason);
+  turn.times.model += answer.duration;
+  story_.times.model += answer.duration;
+  if (answer.tokens) {
+    StoryUsage usage = story_usage(*answer.tokens);
+    usage.estimated = answer.tokens_estimated;
+    usage.usd = dollars(answer.cost);
+    add_usage(usage, turn.usage);
+    story_.usage.estimated = story_.usage.estimated || usage.estimated;
+  }
+  std::string words;
+  std::string reasoning;
+  for (const Json& item : answer.items.items())
+    for (const Said& said : said_in(item)) {
+      std::string& to = said.kind == Said::Kind::reasoning ? reasoning : words;
+      if (said.text.empty()) continue;
+      if (!to.empty()) to += "\n\n";
+      to += said.kind == Said::Kind::web_search ? "web search: " + said.text : said.text;
+    }
+  turn.words = cut(words);
+  turn.reasoning = cut(reasoning);
+}
+
+void StoryMaker::add(const CheckRecord& check) {
+  note(StoryNote::Kind::check, visible_line(check.check) + ": " + visible_line(check.saw), true,
+       cut(check.sent));
+}
+
+/// The call of that id of the current turn.
+StoryCall& StoryMaker::call(const std::string& id, const std::string& tool) {
+  auto& calls = turn().calls;
+  const std::string shown = visible_line(id, 100);
+  const auto found = std::find_if(calls.rbegin(), calls.rend(), [&](const StoryCall& each) {
+    return each.id == shown && !each.done;
+  });
+  if (found != calls.rend()) return *found;
+  calls.push_back({.id = shown, .tool = visible_line(tool, 100)});
+  return calls.back();
+}
+
+void StoryMaker::add(const CallDecided& decided) {
+  StoryCall& one = call(decided.call_id, decided.tool);
+  one.what = words_of_actions(decided.actions);
+  one.ruling = decided.decision;
+  one.audited = decided.audited;
+  one.rule = words_of_rule(decided.rule);
+  one.reason = visible_line(decided.reason, 1000);
+  if (decided.approver)
+    one.approver = visible_line(name_of(decided.approver->decision) +
+                                (decided.approver->reason ? ": " + *decided.approver->reason : ""));
+}
+
+void StoryMaker::add(const ToolCalled& called) {
+  StoryCall& one = call(called.call.call_id, called.call.name);
+  one.ran = true;
+  one.arguments = cut(called.call.arguments);
+  if (called.origin) one.server = visible_line(called.origin->server, 100);
+}
+
+void StoryMaker::add(const ToolOutputRecord& output) {
+  StoryCall& one = call(output.call_id, output.tool);
+  one.done = true;
+  one.ran = one.ran && output.declined.empty();
+  one.success = output.success;
+  const bool refused = output.verdict == "denied" || output.verdict == "forbidden";
+  one.ending = refused || !output.declined.empty()
+                   ? visible_line(output.verdict.empty() ? "not run" : output.verdict)
+                   : words_of_ending(output.exit, output.success);
+  one.duration = output.duration;
+  one.output = cut(output.output, cut_from_output_);
+  for (const std::string& path : output.changed_files)
+    if (one.changed.size() < kMostChanged) one.changed.push_back(visible_line(path, 4096));
+  turn().times.tools += output.duration;
+  story_.times.tools += output.duration;
+}
+
+void StoryMaker::add(const PlanUpdated& plan) {
+  std::string steps;
+  for (const PlanStep& each : plan.read_steps())
+    steps += "[" + each.status + "] " + each.step + "\n";
+  note(StoryNote::Kind::plan, "plan: " + visible_line(plan.explanation), false, cut(steps));
+}
+
+void StoryMaker::add(const FileChange& change) {
+  Writers& writers = writers_[change.path];
+  (change.by.empty() ? writers.agent : writers.command) = true;
+}
+
+void StoryMaker::add(const DiffWritten& diff) {
+  DiffWritten slim{.name = diff.name, .submodule = diff.submodule, .prefix = diff.prefix};
+  for (const DiffedFile& file : diff.files) {
+    DiffedFile one{.path = file.path, .old_path = file.old_path};
+    if (file.before) one.before = RecordedSide{.mode = file.before->mode};
+    if (file.after) one.after = RecordedSide{.mode = file.after->mode};
+    slim.files.push_back(std::move(one));
+  }
+  std::erase_if(diffs_, [&slim](const DiffWritten& other) { return other.name == slim.name; });
+  diffs_.push_back(std::move(slim));
+}
+
+void StoryMaker::add(const NetworkRecord& connection) {
+  if (connection.state == ConnectionState::closed || ++connections_ > kMostConnections) return;
+  const bool denied = connection.state == ConnectionState::denied;
+  note(StoryNote::Kind::connection,
+       std::string(denied ? "no connection to " : "a command reaches ") +
+           visible_line(connection.host) +
+           (connection.port > 0 ? ":" + std::to_string(connection.port) : "") +
+           (denied ? ": " + visible_line(connection.reason) : ""),
+       denied);
+}
+
+void StoryMaker::add(const McpServerRecord& server) {
+  const std::string problem = server.problem();
+  if (!problem.empty()) note(StoryNote::Kind::server, visible_line(problem), true);
+}
+
+void StoryMaker::add(const VerificationRecord& command) {
+  auto& rounds = story_.rounds;
+  const bool same = !rounds.empty() && rounds.back().phase == command.phase &&
+                    rounds.back().number == command.round && rounds.back().commands.back().done &&
+                    !story_.timeline.empty() &&
+                    story_.timeline.back().kind == StoryStep::Kind::round &&
+                    visible_line(command.command) != rounds.back().commands.front().command;
+  if (!same) {
+    rounds.push_back({.phase = command.phase, .number = command.round, .commands = {}});
+    step(StoryStep::Kind::round, rounds.size() - 1);
+  }
+  rounds.back().passed = false;
+  rounds.back().commands.push_back(
+      {.command = visible_line(command.command), .setup = command.setup});
+}
+
+void StoryMaker::add(const VerificationCompleted& command) {
+  if (story_.rounds.empty()) add(static_cast<const VerificationRecord&>(command));
+  StoryRound& round = story_.rounds.back();
+  StoryCommand& one = round.commands.back();
+  one.done = true;
+  one.passed = command.passed;
+  one.ending = words_of_ending(command.exit, command.passed || command.exit.success());
+  one.duration = command.exit.duration;
+  one.output = cut(command.output, cut_from_output_);
+  one.compared = visible_line(command.compared, 1000);
+  round.passed = std::all_of(round.commands.begin(), round.commands.end(),
+                             [](const StoryCommand& each) { return each.done && each.passed; });
+  story_.times.verification += command.exit.duration;
+  if (began_ && command.phase != VerificationPhase::run_tests)
+    turn().times.verification += command.exit.duration;
+}
+
+void StoryMaker::add(const StageRecord& stage) {
+  stage_ = visible_line(stage.name, 100);
+  story_.stages.push_back({.name = stage_, .turns = 0, .ended = "under-way"});
+  note(StoryNote::Kind::stage, of_stage(stage.name) + " (" + visible_line(stage.sandbox) + ")",
+       false, cut(stage.prompt));
+}
+
+void StoryMaker::add(const StageCompleted& stage) {
+  const bool failed = !stage.reason.empty();
+  if (!story_.stages.empty()) {
+    story_.stages.back().turns = stage.turns;
+    story_.stages.back().ended = failed ? "failed" : "completed";
+  }
+  note(StoryNote::Kind::stage_end,
+       of_stage(stage.name) + (failed ? " failed: " + visible_line(stage.reason) : " is done"),
+       failed);
+  stage_.clear();
+}
+
+void StoryMaker::add(const CompactionRecord& compaction) {
+  note(StoryNote::Kind::compaction,
+       std::string("the history was ") +
+           (compaction.method == CompactionMethod::summary ? "summarised" : "cut") + ": " +
+           std::to_string(compaction.tokens_before) + " to " +
+           std::to_string(compaction.tokens_after) + " tokens" +
+           (compaction.reason.empty() ? "" : " (" + visible_line(compaction.reason) + ")"),
+       false, cut(compaction.summary));
+}
+
+void StoryMaker::add(const BudgetExhausted& budget) {
+  note(StoryNote::Kind::budget,
+       std::string("the budget ") + name_of(budget.which) +
+           " is used up: " + std::to_string(budget.used) + " of " + std::to_string(budget.limit),
+       true);
+}
+
+void StoryMaker::add(const RunEnd& end) {
+  end_turn();
+  end_ = end;
+}
+
+void StoryMaker::note(StoryNote::Kind kind, std::string text, bool problem, Excerpt detail) {
+  if (story_.notes.size() >= kMostNotes) return;
+  story_.notes.push_back({kind, std::move(text), problem, std::move(detail)});
+  step(StoryStep::Kind::note, story_.notes.size() - 1);
+}
+
+void StoryMaker::step(StoryStep::Kind kind, std::size_t index) {
+  story_.timeline.push_back({kind, index});
+}
+
+Excerpt StoryMaker::cut(std::string_view text, std::uint64_t between) {
+  Excerpt excerpt = excerpt_of(text, text_bytes_ > kMostText ? kShort : ExcerptSize{}, between);
+  text_bytes_ += excerpt.head.size() + excerpt.tail.size();
+  return excerpt;
+}
+
+}  // namespace sortie

@@ -1,0 +1,5 @@
+"""Texts for a list."""
+
+
+def truncate(text, length):
+    return text[:length]

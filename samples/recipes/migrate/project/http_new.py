@@ -1,0 +1,2 @@
+def get(path, *, number):
+    return f"{path}/{number}"

@@ -1,0 +1,2 @@
+def fetch(path, number):
+    return f"{path}/{number}"

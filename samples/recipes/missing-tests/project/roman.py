@@ -1,0 +1,15 @@
+"""Numbers as the Romans wrote them."""
+
+PARTS = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
+         (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
+
+
+def roman(number):
+    if not 0 < number < 4000:
+        raise ValueError(number)
+    text = ""
+    for value, letters in PARTS:
+        while number >= value:
+            text += letters
+            number -= value
+    return text

@@ -1,0 +1,268 @@
+#include "ci/report/run_story.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+
+#include "ci/report/diff_story.h"
+#include "ci/report/read_story.h"
+#include "core/base/error.h"
+#include "core/files/files.h"
+#include "core/record/event_codec.h"
+#include "core/record/transcript.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/scripted_model.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kDiff =
+    "diff --git a/a.txt b/a.txt\n"
+    "index 78981922613b2afb6025042ff6bd878ac1994e85..61780798228d17af2d34fce4cfbdf35556832472 100644\n"
+    "--- a/a.txt\n"
+    "+++ b/a.txt\n"
+    "@@ -1 +1,2 @@\n"
+    "-a\n"
+    "+b\n"
+    "+c\n"
+    "diff --git a/new.txt b/new.txt\n"
+    "new file mode 100644\n"
+    "index 0000000000000000000000000000000000000000..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n";
+
+RunEvent run_started() {
+  RunStart start;
+  start.run_id = "run-1";
+  start.task = {"sha256:1", "task.yaml", R"({"name":"mend"})"};
+  start.policy = {"sha256:2", "policy.yaml", "{}"};
+  start.model = Json::object({{"provider", "openai"}, {"name", "m"}});
+  return {0, std::move(start)};
+}
+
+RunEvent answer(int turn, std::vector<Item> items, Usage usage = {}) {
+  Response given = response(std::move(items), usage);
+  given.raw_usage = Json::object();
+  given.duration = 2s;
+  return model_response_event(turn, given, {.cost = Cost::usd(0.5)});
+}
+
+RunEvent decided(int turn, const ToolCall& call, const char* decision, const char* word) {
+  Json json = Json::object({{"decision", decision}, {"reason", "because"}});
+  if (std::string(decision) == "deny") json.set("would_allow_yaml", "commands:\n  - allow: [x]\n");
+  return approval_event(turn, call,
+                        Json::array({Json::object({{"argv", Json::array({word, "now"})}})}), json);
+}
+
+RunEvent output(int turn, const std::string& id, std::string text, int code = 0) {
+  ToolOutputRecord record{.call_id = id, .tool = "shell", .output = std::move(text)};
+  record.exit = ExitStatus{.code = code};
+  record.success = code == 0;
+  record.duration = 1s;
+  return {turn, std::move(record)};
+}
+
+std::vector<RunEvent> verified(const std::string& text, int code) {
+  const VerificationRecord command{VerificationPhase::after, 1, "make test", {"make", "test"}};
+  VerificationCompleted done;
+  static_cast<VerificationRecord&>(done) = command;
+  done.exit.code = code;
+  done.passed = code == 0;
+  done.output = text;
+  return {{1, command}, {1, done}};
+}
+
+RunEvent run_ended() {
+  RunEnd end;
+  end.code = ExitCode::task_failed;
+  end.reason = "verification failed";
+  end.result = parse_json(
+      R"({"status":"task-failed","exit_code":1,"reason":"verification failed: exit 2",)"
+      R"("next":"read it","verified":false,"artifacts":{"partial.diff":"sha256:0",)"
+      R"("submodules/../../x.diff":"sha256:0"},"ignored_changes":["build/x"],)"
+      R"("verification":{"changed":["new.txt"]},"durations":{"own_ms":7},)"
+      R"("guarantees":{"writes":{"proved":true,"detail":"tried"}},"warnings":["look"]})");
+  return {1, std::move(end)};
+}
+
+/// A run with one turn, a denial, a failed verification, and a diff.
+std::vector<RunEvent> failed_run() {
+  const ToolCall one{"c1", "shell", R"({"command":["ls"]})"};
+  const ToolCall two{"c2", "shell", R"({"command":["push"]})"};
+  std::vector<RunEvent> events = {
+      run_started(),
+      {1, TurnStarted{1, 10, Json::object()}},
+      answer(1, {assistant("I look."), Item{one}, Item{two}},
+             {.input_tokens = 100, .cached_input_tokens = 40, .output_tokens = 5}),
+      decided(1, one, "allow", "ls"),
+      {1, ToolCalled{one}},
+      output(1, "c1", "a.txt\n"),
+      {1, FileChange{.path = "a.txt"}},
+      decided(1, two, "deny", "push"),
+  };
+  for (RunEvent& event : verified("1 failed\n", 2)) events.push_back(std::move(event));
+  return events;
+}
+
+void record(const TemporaryFolder& folder, const std::vector<RunEvent>& events) {
+  FakeClock clock;
+  Transcript transcript(folder.path(), clock);
+  for (const RunEvent& event : events) transcript.on(to_record(event));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(run_story)
+
+BOOST_AUTO_TEST_CASE(a_failed_run_is_told_from_its_transcript_and_its_diff) {
+  const TemporaryFolder folder;
+  std::vector<RunEvent> events = failed_run();
+  events.push_back(run_ended());
+  record(folder, events);
+  write_file(folder / "partial.diff", kDiff);
+
+  const RunStory story = read_run_story(folder.path());
+
+  BOOST_TEST(story.problem == "");
+  BOOST_TEST(story.verdict.ended);
+  BOOST_TEST(story.verdict.code == 1);
+  BOOST_TEST(story.verdict.cause == "verification failed: exit 2");
+  BOOST_TEST(story.verdict.next == "read it");
+  BOOST_TEST(story.setting.task_name == "mend");
+  BOOST_TEST(story.setting.guarantees.at(0).proved);
+  BOOST_REQUIRE(story.failing_round() != nullptr);
+  BOOST_TEST(story.failing_round()->commands.at(0).output.head == "1 failed\n");
+  BOOST_TEST(story.failing_round()->commands.at(0).ending == "exit 2");
+  BOOST_TEST(story.denials.at(0).what == "push now");
+  BOOST_TEST(story.denials.at(0).yaml == "commands:\n  - allow: [x]\n");
+  BOOST_TEST(story.usage.fresh() == 60);
+  BOOST_TEST(story.times.own.count() == 7);
+  BOOST_TEST(story.message.empty());  // the only turn had calls
+  BOOST_TEST(story.warnings.at(0) == "look");
+  const StoryTurn& turn = story.turns.at(0);
+  BOOST_TEST(turn.words.head == "I look.");
+  BOOST_TEST(turn.calls.at(0).what == "ls now");
+  BOOST_TEST(turn.calls.at(0).ran);
+  BOOST_TEST(turn.calls.at(0).output.head == "a.txt\n");
+  BOOST_TEST(!turn.calls.at(1).ran);
+  BOOST_TEST(turn.times.model.count() == 2000);
+}
+
+BOOST_AUTO_TEST_CASE(each_changed_file_has_its_hunks_and_who_wrote_it) {
+  const TemporaryFolder folder;
+  std::vector<RunEvent> events = failed_run();
+  events.push_back(run_ended());
+  record(folder, events);
+  write_file(folder / "partial.diff", kDiff);
+
+  const StoryChanges changes = read_run_story(folder.path()).changes;
+
+  BOOST_TEST(changes.problem == "");
+  BOOST_REQUIRE(changes.files.size() == 2u);
+  BOOST_TEST(changes.added == 2);
+  BOOST_TEST(changes.removed == 1);
+  const StoryFile& first = changes.files[0];
+  BOOST_TEST(first.path == "a.txt");
+  BOOST_TEST(first.by_agent);
+  BOOST_TEST(!first.by_verification);
+  BOOST_TEST(first.hunks.at(0).new_line == 1);
+  BOOST_TEST(first.hunks.at(0).lines.at(2) == "+c");
+  BOOST_TEST((changes.files[1].kind == StoryFileKind::added));
+  BOOST_TEST(changes.files[1].by_verification);
+  BOOST_TEST(changes.left_out.at(0).path == "build/x");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_without_an_end_is_told_as_far_as_it_went) {
+  const TemporaryFolder folder;
+  record(folder, failed_run());
+  {
+    std::ofstream torn(folder / kTranscriptName, std::ios::app);
+    torn << R"({"seq":99,"ts":)";
+  }
+
+  const RunStory story = read_run_story(folder / kTranscriptName);
+
+  BOOST_TEST(!story.verdict.ended);
+  BOOST_TEST(story.verdict.status == "unfinished");
+  BOOST_TEST(story.turns.size() == 1u);
+  BOOST_TEST(story.denied_calls == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_can_not_be_read_ends_the_story_and_is_named) {
+  const TemporaryFolder folder;
+  record(folder, failed_run());
+  {
+    std::ofstream more(folder / kTranscriptName, std::ios::app);
+    more << "not a record\n";
+  }
+
+  const RunStory story = read_run_story(folder.path());
+
+  BOOST_TEST(story.problem.starts_with("transcript.jsonl:"));
+  BOOST_TEST(story.turns.size() == 1u);
+  BOOST_CHECK_THROW(read_run_story(folder / "nothing"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_long_output_only_the_ends_are_read) {
+  const TemporaryFolder folder;
+  const ToolCall one{"c1", "shell", "{}"};
+  std::string text = "begin\n";
+  for (int i = 0; i < 400'000; ++i) text += "line " + std::to_string(i) + "\n";
+  record(folder, {run_started(),
+                  {1, TurnStarted{}},
+                  decided(1, one, "allow", "ls"),
+                  {1, ToolCalled{one}},
+                  output(1, "c1", text + "end\n")});
+
+  const Excerpt shown = read_run_story(folder.path()).turns.at(0).calls.at(0).output;
+
+  BOOST_TEST(shown.head.starts_with("begin\nline 0\n"));
+  BOOST_TEST(shown.tail.ends_with("line 399999\nend\n"));
+  BOOST_TEST(shown.head.size() + shown.tail.size() < 10'000u);
+  BOOST_TEST(shown.head.size() + shown.left_out + shown.tail.size() == text.size() + 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_blob_outside_of_the_folder_is_not_read) {
+  const TemporaryFolder folder;
+  write_file(folder / "secret", "outside");
+  std::filesystem::create_directories(folder / "run" / "blobs");
+  const std::string name = "sha256-" + std::string(64, 'a');
+  std::filesystem::create_symlink("../../secret", folder / "run" / "blobs" / name);
+  const ToolCall one{"c1", "shell", "{}"};
+  {
+    FakeClock clock;
+    Transcript transcript(folder / "run", clock);
+    transcript.on(to_record(run_started()));
+    transcript.on(to_record({1, ToolCalled{one}}));
+    for (const std::string& blob : {name, std::string("sha256-/../../../secret")}) {
+      Record record = to_record(output(1, "c1", ""));
+      record.data.set("output", Json::object({{"blob", blob}, {"bytes", 7}, {"head", "the head"}}));
+      transcript.on(record);
+    }
+  }
+
+  const RunStory story = read_run_story(folder / "run");
+
+  for (const StoryCall& call : story.turns.at(0).calls) BOOST_TEST(call.output.head == "the head");
+}
+
+BOOST_AUTO_TEST_CASE(what_hides_or_turns_text_is_shown) {
+  BOOST_TEST(visible_text("a\x1b[31mb\xe2\x80\xae c\xe2\x80\x8b\xff") ==
+             "ab[U+202E] c[U+200B]\xef\xbf\xbd");
+  BOOST_TEST(visible_text("h\xc3\xa9\tx\n") == "h\xc3\xa9\tx\n");
+  BOOST_TEST(visible_line("a\nb", 10) == "a b");
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_of_another_form_is_a_problem_not_an_end) {
+  const TemporaryFolder folder;
+  write_file(folder / "changes.diff", "hello\n");
+  StoryChanges changes;
+  add_diff(folder / "changes.diff", "", changes);
+  BOOST_TEST(changes.problem.starts_with("changes.diff: "));
+  add_diff(folder / "none.diff", "", changes);
+  BOOST_TEST(changes.problem == "none.diff is missing, or is no regular file");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,82 @@
+#include "ci/report/summary.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "ci/report/markdown.h"
+
+using namespace sortie;
+
+BOOST_AUTO_TEST_SUITE(summary)
+
+BOOST_AUTO_TEST_CASE(a_summary_begins_with_the_cause_then_verification_and_denials) {
+  RunStory story;
+  story.verdict = {
+      .ended = true, .status = "task-failed", .code = 1, .cause = "it failed", .next = "look"};
+  story.rounds = {{.number = 2,
+                   .commands = {{.command = "make test",
+                                 .done = true,
+                                 .ending = "exit 2",
+                                 .output = {.head = "1 failed\n"}}}}};
+  story.denials = {{.tool = "shell", .what = "git push", .reason = "no", .yaml = "a: b\n"}};
+  story.denied_calls = 1;
+
+  const std::string text = summary_text(story);
+
+  BOOST_TEST(text.starts_with("# sortie: task\\-failed (1)\n\nit failed\n\n**Next:** look\n"));
+  BOOST_TEST(text.find("## Verification failed, round 2") < text.find("## 1 denied call"));
+  BOOST_TEST(text.find("```text\n1 failed\n```\n") != text.npos);
+  BOOST_TEST(text.find("```yaml\na: b\n```\n") != text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_that_others_wrote_becomes_markup) {
+  BOOST_TEST(plain_words("<b>[x](http://e) @me #1 ![i](u)\n# h") ==
+             "\\<b\\>\\[x\\]\\(http\\:\u200b\\/\\/e\\) \\@\u200bme \\#\u200b1 "
+             "\\!\u200b\\[i\\]\\(u\\) \\#\u200b h");
+  BOOST_TEST(code_span("a `` b\nc") == "``` a `` b c ```");
+  BOOST_TEST(code_span("") == "` `");
+  BOOST_TEST(code_block("```\n<script>\n````") == "`````text\n```\n<script>\n````\n`````\n");
+}
+
+BOOST_AUTO_TEST_CASE(commands_of_ci_systems_are_disabled) {
+  RunStory story;
+  story.message = {.head = "::error::no\n##vso[task.x]\n##teamcity[x]\n"};
+  const std::string text = summary_text(story);
+  for (const char* command : {"\n::error", "##vso[", "##teamcity["})
+    BOOST_TEST(text.find(command) == text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_summary_as_many_sections_are_taken_as_there_is_room_for) {
+  const std::string summary =
+      "# sortie: task-failed (1)\n\ncause\n\n## One\n\n````text\n```\n## no section\n````\n\n"
+      "## Two\n\n" +
+      std::string(500, 'x') + "\n\n## Three\n\n" + std::string(90, 'y') + "\n";
+
+  BOOST_TEST(summary_within(summary, summary.size()) == summary);
+  const std::string most = summary_within(summary, summary.size() - 1);
+  const std::string some = summary_within(summary, 200);
+  const std::string none = summary_within(summary, 40);
+
+  BOOST_TEST(most.find("## Two") != most.npos);
+  BOOST_TEST(most.find("## Three") == most.npos);
+  BOOST_TEST(some.starts_with("# sortie: task-failed (1)\n\ncause\n\n## One\n"));
+  BOOST_TEST(some.find("````\n\n**The rest is left out") != some.npos, some);
+  BOOST_TEST(none.empty());
+  for (std::size_t room = 0; room <= summary.size(); ++room)
+    BOOST_TEST(summary_within(summary, room).size() <= room);
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_has_a_limit) {
+  RunStory story;
+  story.verdict.cause = "the cause";
+  for (int i = 0; i < 500; ++i)
+    story.rounds.push_back({.commands = {{.command = std::string(4000, 'x')}}});
+  story.rounds.back().commands.assign(
+      400, {.command = "c", .done = true, .output = {.head = std::string(6000, 'y')}});
+
+  const std::string text = summary_text(story);
+
+  BOOST_TEST(text.size() <= kMostSummaryBytes);
+  BOOST_TEST(text.find("the cause") != text.npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

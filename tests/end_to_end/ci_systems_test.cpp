@@ -1,0 +1,183 @@
+// The templates of ci/gitlab, ci/jenkins, ci/cron and ci/docker: their scripts run in the environment
+// that each system gives.
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "core/text/text.h"
+#include "tests/end_to_end/ci_step.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Variables = std::map<std::string, std::string>;
+
+/// The text of a template.
+std::string template_text(const std::string& name) {
+  return read_file(fs::path(SORTIE_SOURCE_DIR) / "ci" / name);
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ci_systems)
+
+BOOST_AUTO_TEST_CASE(the_two_jobs_of_gitlab_open_a_merge_request) {
+  const Step step;
+  const fs::path origin = step.folder().path("origin");
+  fs::create_symlink(origin, step.folder().path("origin.git"));
+  git(origin, {"config", "receive.advertisePushOptions", "true"});
+  step.folder().write("origin/hooks/pre-receive", "#!/bin/sh\nenv | grep ^GIT_PUSH_OPTION_ > '" +
+                                                      step.folder().path("options").string() +
+                                                      "'\n");
+  fs::permissions(origin / "hooks/pre-receive", fs::perms::owner_all);
+  const Variables job = {{"GITHUB_ACTIONS", ""},
+                         {"GITLAB_CI", "true"},
+                         {"CI", "true"},
+                         {"CI_PROJECT_DIR", step.folder().workspace()},
+                         {"CI_PROJECT_PATH", "origin"},
+                         {"CI_SERVER_URL", "file://" + step.folder().path("").string()},
+                         {"CI_DEFAULT_BRANCH", "main"},
+                         {"CI_PIPELINE_ID", "12"},
+                         {"CI_PIPELINE_URL", "https://gitlab.example/p/12"},
+                         {"CI_JOB_TOKEN", "glcbt-token-of-the-job"}};
+  Variables second = job;
+  second["SORTIE_PUSH_TOKEN"] = "glpat-token-to-push";
+
+  const Said worked = step.work(job);
+  const Said landed = step.run("gitlab/land.sh", second);
+
+  BOOST_TEST(worked.status == 0, worked.output);
+  BOOST_TEST(holds(worked.output, "section_start:"), worked.output);
+  BOOST_TEST(landed.status == 0, landed.output);
+  BOOST_TEST(git(origin, {"show", "sortie/12:answer.txt"}) == "right\n");
+  const std::string options = read_file(step.folder().path("options"));
+  for (const char* option :
+       {"=merge_request.create\n", "=merge_request.target=main\n",
+        "=merge_request.title=-Corrected $(touch hacked) `touch hacked`",
+        "=merge_request.description=Made by sortie: https://gitlab.example/p/12"})
+    BOOST_TEST(holds(options, option), options);
+  BOOST_TEST(!fs::exists(step.folder().workspace() / "hacked"));
+  BOOST_TEST(!holds(landed.output + worked.output, "token-"));
+  for (const char* name : {"transcript.jsonl", "changes.diff", "result.json"})
+    BOOST_TEST(!holds(step.folder().artifact(name), "token-"), name);
+}
+
+BOOST_AUTO_TEST_CASE(the_second_stage_of_jenkins_pushes_what_the_first_has_made) {
+  const Step step;
+  // The agent's user has neither a name nor a HOME in the container.
+  const Variables job = {{"GITHUB_ACTIONS", ""},
+                         {"HOME", "/"},
+                         {"JENKINS_URL", "https://jenkins.example/"},
+                         {"BUILD_TAG", "jenkins-a b/c-7"},
+                         {"WORKSPACE", step.folder().workspace()}};
+
+  const Said worked = step.work(job);
+  Variables second = job;
+  second["GIT_ASKPASS"] = "/nowhere/askpass";
+  const Said landed = step.run("jenkins/land.sh", second);
+
+  BOOST_TEST(worked.status == 0, worked.output);
+  BOOST_TEST(landed.status == 0, landed.output);
+  BOOST_TEST(git(step.folder().path("origin"), {"show", "sortie/jenkins-a-b-c-7:answer.txt"}) ==
+             "right\n");
+  for (const std::string script : {"jenkins/land.sh", "gitlab/land.sh"}) {
+    Variables flag = second;
+    flag["SORTIE_POLICY"] = "--help";
+    BOOST_TEST(step.run(script, flag).status == 2, script);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_templates_run_the_scripts_that_are_tested) {
+  BOOST_TEST(holds(template_text("gitlab/sortie.gitlab-ci.yml"), "    - .gitlab/sortie/run.sh\n"));
+  BOOST_TEST(holds(template_text("gitlab/sortie.gitlab-ci.yml"), "    - .gitlab/sortie/land.sh\n"));
+  BOOST_TEST(holds(template_text("jenkins/Jenkinsfile"), "sh '.jenkins/run.sh'"));
+  BOOST_TEST(holds(template_text("jenkins/Jenkinsfile"), "sh '.jenkins/land.sh'"));
+  BOOST_TEST(holds(template_text("cron/sortie"), " /usr/local/lib/sortie/nightly.sh\n"));
+}
+
+/// A project for ci/cron, where cron's line finds it.
+class NightlyProject {
+ public:
+  explicit NightlyProject(const std::string& verify) {
+    folder_.write("work/answer.txt", "wrong\n");
+    folder_.write("work/.sortie/nightly.yaml",
+                  "version: 1\nprompt: Do it.\nverify: {commands: [" + verify +
+                      "], rounds: 0}\nmodel: {provider: replay, cassette: cassette.jsonl}\n");
+    CassetteWriter()
+        .patch("*** Begin Patch\n*** Update File: answer.txt\n@@\n-wrong\n+right\n*** End Patch\n")
+        .next()
+        .message("Corrected.")
+        .save(folder_.path("work/.sortie/cassette.jsonl"));
+    folder_.write("work/.sortie/policy.yaml", "version: 1\nextends: auto\n");
+    folder_.write("openai-key", "sk-not-asked-for\n");
+    folder_.commit_workspace();
+    fs::create_directories(folder_.path("bin"));
+    fs::create_symlink(sortie_binary(), folder_.path("bin/sortie"));
+  }
+
+  /// The line of ci/cron/sortie, as cron runs it: by sh, with the table's own variables and few
+  /// others.
+  Said night() const {
+    std::string command = "exec env -i HOME=/nonexistent LOGNAME=sortie SHELL=/bin/sh";
+    std::string script;
+    for (const auto line : split_lines(table_)) {
+      if (line.empty() || line.starts_with('#')) continue;
+      const std::size_t equals = line.find('=');
+      const std::string name(line.substr(0, std::min(equals, line.size())));
+      if (name == "PATH")
+        command += " PATH=" + folder_.path("bin").string() + ":/usr/bin:/bin";
+      else if (name == "PROJECT")
+        command += " PROJECT=" + folder_.workspace().string();
+      else if (name == "SORTIE_KEY_FILE")
+        command += " SORTIE_KEY_FILE=" + folder_.path("openai-key").string();
+      else if (equals != std::string_view::npos)
+        command += " '" + std::string(line) + "'";
+      else
+        script = line.substr(line.rfind('/') + 1);
+    }
+    BOOST_TEST(script == "nightly.sh");
+    return run_program({"sh", "-c", command + " sh -c " SORTIE_SOURCE_DIR "/ci/cron/" + script},
+                       folder_.path(""));
+  }
+  const RunFolder& folder() const { return folder_; }
+
+ private:
+  RunFolder folder_;
+  std::string table_ = template_text("cron/sortie");
+};
+
+BOOST_AUTO_TEST_CASE(the_nightly_job_of_cron_is_silent_and_leaves_a_branch_every_night) {
+  const NightlyProject project("grep -q right answer.txt");
+  for (int night = 0; night < 2; ++night) {
+    const Said said = project.night();
+
+    BOOST_TEST(said.status == 0, said.output);
+    BOOST_TEST(said.output == "");
+  }
+  const fs::path work = project.folder().workspace();
+  BOOST_TEST(git(work, {"show", "sortie-nightly:answer.txt"}) == "right\n");
+  BOOST_TEST(read_file(work / "answer.txt") == "wrong\n");
+  BOOST_TEST(git(work, {"status", "--porcelain"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_night_that_fails_prints_its_log_and_keeps_the_exit_code) {
+  const NightlyProject project("'false'");
+
+  const Said said = project.night();
+
+  BOOST_TEST(said.status == 1, said.output);
+  BOOST_TEST(holds(said.output, "sortie: task-failed (1): "), said.output);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

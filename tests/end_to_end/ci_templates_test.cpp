@@ -1,0 +1,149 @@
+// The templates of ci/github and ci/systemd: their commands run as their systems run them, and what
+// the YAML may hold.
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/files/files.h"
+#include "core/text/text.h"
+#include "tests/end_to_end/ci_step.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTemplates = fs::path(SORTIE_SOURCE_DIR) / "ci/github";
+
+std::vector<fs::path> templates(const std::string& ending) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kTemplates))
+    if (entry.path().extension() == ending) files.push_back(entry.path());
+  return files;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ci_templates)
+
+BOOST_AUTO_TEST_CASE(the_two_jobs_make_a_pull_request_of_a_task) {
+  const Step step;
+
+  const Said worked = step.work();
+  const Said landed =
+      step.run("github/land.sh", {{"SORTIE_BRANCH", "sortie/1"}, {"GH_TOKEN", "token-of-the-job"}});
+
+  BOOST_TEST(worked.status == 0, worked.output);
+  BOOST_TEST(read_file(step.folder().path("step-outputs")).find("status<<sortie_") == 0u);
+  BOOST_TEST(landed.status == 0, landed.output);
+  const fs::path origin = step.folder().path("origin");
+  BOOST_TEST(git(origin, {"show", "sortie/1:answer.txt"}) == "right\n");
+  BOOST_TEST(git(origin, {"rev-parse", "sortie/1~1"}) == step.head() + "\n");
+  const std::string request = read_file(step.folder().path("gh.txt"));
+  BOOST_TEST(
+      request.find("--head\nsortie/1\n--title=-Corrected $(touch hacked)") != std::string::npos,
+      request);
+  BOOST_TEST(!fs::exists(step.folder().workspace() / "hacked"));
+  BOOST_TEST(landed.output.find("token-of-the-job") == std::string::npos);
+  BOOST_TEST(git(step.folder().workspace(), {"config", "--list"}).find("extraheader") ==
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_that_was_changed_between_the_jobs_is_not_landed) {
+  const Step step;
+  const Said worked = step.work();
+  BOOST_REQUIRE(worked.status == 0);
+  write_file(step.folder().out() / "changes.diff",
+             step.folder().artifact("changes.diff") + "diff --git a/x b/x\n");
+
+  const Said landed =
+      step.run("github/land.sh", {{"SORTIE_BRANCH", "sortie/1"}, {"GH_TOKEN", "t"}});
+
+  BOOST_TEST(landed.status == 8, landed.output);
+  BOOST_TEST(!fs::exists(step.folder().path("gh.txt")));
+}
+
+BOOST_AUTO_TEST_CASE(the_scripts_refuse_what_would_be_a_flag_or_another_version) {
+  const Step step;
+  using More = std::map<std::string, std::string>;
+  for (const More& more : {More{{"SORTIE_TASK", "--help"}}, More{{"SORTIE_TASK", ""}},
+                           More{{"SORTIE_VERSION", "0.0.0"}}, More{{"SORTIE_POLICY", "-"}}}) {
+    const Said said = step.work(more);
+    BOOST_TEST(said.status == 2, said.output);
+  }
+  for (const char* branch : {"", "-d", "a..b", "a b", "x:refs/heads/main"}) {
+    const Said said = step.run("github/land.sh", {{"SORTIE_BRANCH", branch}, {"GH_TOKEN", "t"}});
+    BOOST_TEST(said.status == 2, branch << ": " << said.output);
+  }
+  BOOST_TEST(!fs::exists(step.folder().out()));
+}
+
+BOOST_AUTO_TEST_CASE(the_command_of_the_systemd_service_runs_a_task) {
+  const RunFolder folder;
+  folder.write("work/.sortie/nightly.yaml",
+               "version: 1\nprompt: Do it.\nexpect: {changes: any}\n"
+               "model: {provider: replay, cassette: cassette.jsonl}\n");
+  CassetteWriter().message("Done.").save(folder.path("work/.sortie/cassette.jsonl"));
+  folder.write("work/.sortie/policy.yaml", "version: 1\nextends: auto\n");
+  folder.write("openai-key", "sk-not-asked-for\n");
+  folder.commit_workspace();
+  const std::string unit = read_file(fs::path(SORTIE_SOURCE_DIR) / "ci/systemd/sortie.service");
+  std::string command = unit.substr(unit.find("ExecStart=") + 10);
+  command.resize(command.find('\n'));
+  const std::vector<std::pair<std::string, std::string>> places = {
+      {"/usr/local/bin/sortie", sortie_binary()},
+      {"%d/", folder.path("").string()},
+      {"%S/sortie/", folder.path("").string()}};
+  for (const auto& [name, place] : places) {
+    BOOST_TEST(command.find(name) != std::string::npos, name);
+    for (std::size_t at = 0; (at = command.find(name, at)) != std::string::npos; at += place.size())
+      command.replace(at, name.size(), place);
+  }
+
+  for (int night = 0; night < 2; ++night) {
+    const Said said = run_program({"bash", "-c", command}, folder.workspace());
+
+    BOOST_TEST(said.status == 0, said.output);
+    BOOST_TEST(read_file(folder.path("status")).find("{\"status\":\"success\"") == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_yaml_has_pinned_actions_few_rights_and_no_text_of_others_in_scripts) {
+  const std::regex pinned("uses: (\\./[^ @]+|[^ @]+@[0-9a-f]{40}  # v[0-9.]+)$");
+  int actions = 0;
+  for (const fs::path& file : templates(".yml")) {
+    BOOST_TEST_CONTEXT(file.filename()) {
+      const std::string text = read_file(file);
+      const auto lines = split_lines(text);
+      const bool workflow = file.parent_path().filename() == "workflows";
+      BOOST_TEST(workflow == (text.find("\npermissions: {}\n") != std::string::npos));
+      BOOST_TEST(text.find("pull_request_target") == std::string::npos);
+      BOOST_TEST(text.find("write-all") == std::string::npos);
+      BOOST_TEST(text.find("secrets: inherit") == std::string::npos);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string line(trimmed(lines[i]));
+        // A script is one line, which names a file.
+        if (const std::size_t at = line.find("run: "); at != std::string::npos)
+          BOOST_TEST((line.find("${{") == std::string::npos && line.find('|') == std::string::npos),
+                     line);
+        if (line.find("uses: ") == std::string::npos) continue;
+        ++actions;
+        BOOST_TEST(std::regex_search(line, pinned), line);
+        if (line.find("actions/checkout@") != std::string::npos)
+          BOOST_TEST((i + 1 < lines.size() &&
+                      lines[i + 1].find("persist-credentials: false") != std::string_view::npos),
+                     line);
+      }
+    }
+  }
+  BOOST_TEST(actions >= 6);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

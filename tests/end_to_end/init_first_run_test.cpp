@@ -1,0 +1,204 @@
+// What `sortie init` makes is run: in small projects, with a model on loopback, and as the two jobs
+// of its workflow.
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/end_to_end/init_run.h"
+#include "tests/end_to_end/provider_run.h"
+
+using namespace sortie;
+using namespace sortie::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_installed(const std::string& program) {
+  return run_program({.argv = {"sh", "-c", "command -v \"$0\"", program}}).status == 0;
+}
+
+/// A small project whose test fails, and the patch that corrects it.
+struct SmallProject {
+  const char* name;
+  std::vector<std::string> programs;
+  ProjectFiles files;
+  const char* source;
+  const char* wrong;
+  const char* right;
+
+  CassetteWriter answer(const std::string& call = {}) const {
+    CassetteWriter writer;
+    writer.patch(std::string("*** Begin Patch\n*** Update File: ") + source + "\n@@\n-" + wrong +
+                 "\n+" + right + "\n*** End Patch\n");
+    writer.next();
+    if (!call.empty()) writer.call(call, Json::object()).next();
+    writer.message("Corrected.");
+    return writer;
+  }
+};
+
+const std::vector<SmallProject>& small_projects() {
+  static const std::vector<SmallProject> all = {
+      {"python",
+       {"python3"},
+       {{"pyproject.toml", "[project]\nname = \"calc\"\nversion = \"1\"\n"},
+        {"calc.py", "def add(a, b):\n    return a - b\n"},
+        {"tests/__init__.py", ""},
+        {"tests/test_calc.py",
+         "import unittest\nfrom calc import add\n\n\nclass Calc(unittest.TestCase):\n"
+         "    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n"}},
+       "calc.py",
+       "    return a - b",
+       "    return a + b"},
+      {"node",
+       {"node", "npm"},
+       {{"package.json", "{\"name\": \"calc\", \"scripts\": {\"test\": \"node --test\"}}\n"},
+        {"calc.js", "exports.add = (a, b) => a - b;\n"},
+        {"test/calc.test.js",
+         "const test = require('node:test');\nconst assert = require('node:assert');\n"
+         "test('add', () => assert.strictEqual(require('../calc.js').add(1, 2), 3));\n"}},
+       "calc.js",
+       "exports.add = (a, b) => a - b;",
+       "exports.add = (a, b) => a + b;"},
+      {"cmake",
+       {"cmake", "ctest", "cc", "make"},
+       {{"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.13)\nproject(calc C)\nenable_testing()\n"
+         "add_executable(calc_test calc.c)\nadd_test(NAME calc COMMAND calc_test)\n"},
+        {"calc.c",
+         "static int add(int a, int b) {\n  return a - b;\n}\n\n"
+         "int main(void) { return add(1, 2) == 3 ? 0 : 1; }\n"}},
+       "calc.c",
+       "  return a - b;",
+       "  return a + b;"},
+      {"make",
+       {"cc", "make"},
+       {{"Makefile", "test: calc\n\t./calc\ncalc: calc.c\n\tcc -o calc calc.c\n"},
+        {".gitignore", "calc\n"},
+        {"calc.c",
+         "static int add(int a, int b) {\n  return a - b;\n}\n\n"
+         "int main(void) { return add(1, 2) == 3 ? 0 : 1; }\n"}},
+       "calc.c",
+       "  return a - b;",
+       "  return a + b;"},
+      {"go",
+       {"go"},
+       {{"go.mod", "module example.org/calc\n\ngo 1.19\n"},
+        {"calc.go", "package calc\n\nfunc Add(a, b int) int {\n\treturn a - b\n}\n"},
+        {"calc_test.go",
+         "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n"
+         "\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong\")\n\t}\n}\n"}},
+       "calc.go",
+       "\treturn a - b",
+       "\treturn a + b"},
+      {"rust",
+       {"cargo"},
+       {{"Cargo.toml", "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
+        {".gitignore", "target\nCargo.lock\n"},
+        {"src/lib.rs",
+         "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n"
+         "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n"}},
+       "src/lib.rs",
+       "    a - b",
+       "    a + b"},
+  };
+  return all;
+}
+
+std::string missing_program(const SmallProject& project) {
+  for (const std::string& program : project.programs)
+    if (!is_installed(program)) return program;
+  return "";
+}
+
+/// `sortie run` of the task that init made, with a model on loopback.
+ProgramEnd run_first_task(const InitRun& run, const ModelServer& server) {
+  ProgramStart start =
+      start_command(run, {"run", ".sortie/task.yaml", "--out", run.out().string(), "--fresh"});
+  start.environment["SORTIE_BASE_URL"] = base_url(server);
+  start.environment["OPENAI_API_KEY"] = "sk-test-of-init-0123456789";
+  return run_program(start);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(init_first_run)
+
+BOOST_AUTO_TEST_CASE(the_first_task_corrects_a_small_project_as_it_is_made) {
+  for (const SmallProject& project : small_projects()) {
+    BOOST_TEST_CONTEXT(project.name) {
+      if (const std::string missing = missing_program(project); !missing.empty()) {
+        BOOST_TEST_MESSAGE("skipped " << project.name << ": " << missing << " is not installed");
+        continue;
+      }
+      const InitRun run(project.files);
+      run.make_git();
+
+      const ProgramEnd made = run.init();
+      const ModelServer server(served(project.answer("run_tests")));
+      const ProgramEnd end = run_first_task(run, server);
+
+      BOOST_TEST(made.status == 0, made.errors);
+      BOOST_TEST(holds(made.output, "doctor: the task can run here\n"), made.output);
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(run.result()["verified"].boolean(), end.errors);
+      BOOST_TEST(holds(run.artifact("changes.diff"), std::string("\n+") + project.right));
+      BOOST_TEST(!holds(run.artifact("changes.diff"), ".sortie"));
+
+      // Once it is corrected, there is nothing to do, and nobody is asked.
+      const ProgramEnd applied =
+          run_program({.argv = {"git", "apply", (run.out() / "changes.diff").string()},
+                       .folder = run.workspace()});
+      BOOST_TEST(applied.status == 0, applied.errors);
+      const ModelServer silent(std::vector<ServedResponse>{});
+      const ProgramEnd again = run_first_task(run, silent);
+      BOOST_TEST(again.status == 0, again.errors);
+      BOOST_TEST(run.result().string_at("status") == "nothing-to-do");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_two_jobs_of_the_workflow_make_a_branch_for_a_project_in_a_folder) {
+  const SmallProject& project = small_projects().front();
+  ProjectFiles files;
+  for (const auto& [name, content] : project.files)
+    files.emplace_back("tools/calc/" + name, content);
+  const InitRun run(files);
+  run.make_git();
+  BOOST_TEST(run.init({}, "tools/calc").status == 0);
+  commit_all(run.workspace());
+  git(run.workspace(), {"init", "-q", "--bare", run.path("origin").string()});
+  git(run.workspace(), {"remote", "add", "origin", run.path("origin").string()});
+  fs::create_directory(run.path("bin"));
+  fs::create_symlink(sortie_binary(), run.path("bin/sortie"));
+  run.write("bin/gh", "#!/bin/sh\ncat > '" + run.path("gh.txt").string() + "'\n");
+  fs::permissions(run.path("bin/gh"), fs::perms::owner_all);
+  const ModelServer server(served(project.answer()));
+  const auto step = [&](const std::string& script, std::map<std::string, std::string> more) {
+    ProgramStart start;
+    start.argv = {run.workspace() / ".github/sortie" / script};
+    start.folder = run.workspace();
+    start.environment = {{"PATH", run.path("bin").string() + ":" + std::getenv("PATH")},
+                         {"OPENAI_API_KEY", "sk-test-of-init-0123456789"},
+                         {"SORTIE_BASE_URL", base_url(server)},
+                         {"SORTIE_OUT", run.out().string()},
+                         {"SORTIE_POLICY", "tools/calc/.sortie/policy.yaml"},
+                         {"SORTIE_WORKSPACE", "tools/calc"}};
+    for (const auto& [name, value] : more) start.environment[name] = value;
+    return run_program(start);
+  };
+
+  const ProgramEnd worked = step("run.sh", {{"SORTIE_TASK", "tools/calc/.sortie/task.yaml"},
+                                            {"SORTIE_VERSION", SORTIE_VERSION}});
+  const ProgramEnd landed =
+      step("land.sh", {{"SORTIE_BRANCH", "sortie/1"}, {"GH_TOKEN", "token-of-the-job"}});
+
+  BOOST_TEST(worked.status == 0, worked.errors);
+  BOOST_TEST(landed.status == 0, landed.errors);
+  BOOST_TEST(
+      holds(git(run.path("origin"), {"show", "sortie/1:tools/calc/calc.py"}), project.right));
+  BOOST_TEST(git(run.path("origin"), {"diff", "--name-only", "sortie/1~1", "sortie/1"}) ==
+             "tools/calc/calc.py\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,79 @@
+// docs/migration.md: what it says of other runners' flags is what the program says.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "core/files/files.h"
+#include "core/text/text.h"
+#include "tests/end_to_end/command_run.h"
+#include "tests/support/run_folder.h"
+
+using namespace sortie;
+using namespace sortie::test;
+
+namespace {
+
+/// The flags in a text: what begins with a dash after a backtick or a blank.
+std::set<std::string> flags_in(const std::string& text) {
+  std::set<std::string> flags;
+  for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at)) {
+    const std::size_t end = std::min(text.find_first_of(" `=,|.;", at), text.size());
+    const bool begins = at > 0 && (text[at - 1] == '`' || text[at - 1] == ' ');
+    if (begins && end - at > 1) flags.insert(text.substr(at, end - at));
+    at = end;
+  }
+  return flags;
+}
+
+/// What stands in the first column of a row.
+std::string first_cell(const std::string& row) { return row.substr(0, row.find(" | ")); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(migration)
+
+BOOST_AUTO_TEST_CASE(every_flag_of_the_tables_is_known_or_answered) {
+  const RunFolder folder;
+  const std::string page =
+      read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  const std::string help = run_command_in(folder, {"run", "--help"}).output;
+  int answered = 0;
+  for (const auto line : split_lines(page)) {
+    if (!line.starts_with("| `") || line.starts_with("| `c") || line.starts_with("| `~")) continue;
+    const std::string row(line);
+    const std::string theirs = first_cell(row);
+    for (const std::string& flag : flags_in(theirs)) {
+      if (holds(help, flag + ",") || holds(help, flag + " ")) continue;
+      const ProgramEnd end = run_command_in(folder, {"run", flag});
+      BOOST_TEST(end.status == 2, flag);
+      BOOST_TEST(holds(end.errors, "write instead: "), flag << ": " << end.errors);
+      ++answered;
+    }
+    for (const std::string& flag : flags_in(row.substr(theirs.size())))
+      BOOST_TEST((holds(help, flag + ",") || holds(help, flag + " ")), flag << " in " << row);
+  }
+  BOOST_TEST(answered > 30);
+}
+
+BOOST_AUTO_TEST_CASE(exec_takes_the_flags_of_codex_but_the_one_that_is_named) {
+  const RunFolder folder;
+  std::string page = read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  page.erase(0, page.find("## From `codex exec`"));
+  BOOST_TEST(holds(page, "the flags of the left column but `-a`"));
+  int taken = 0;
+  for (const auto line : split_lines(page)) {
+    if (!line.starts_with("| `-")) continue;
+    const std::string theirs = first_cell(std::string(line));
+    for (const std::string& flag : flags_in(theirs)) {
+      if (flag == "-a" || flag == "--ask-for-approval") continue;
+      const ProgramEnd end = run_command_in(folder, {"exec", flag, "--help"});
+      BOOST_TEST(!holds(end.errors, "unknown flag"), flag << ": " << end.errors);
+      ++taken;
+    }
+  }
+  BOOST_TEST(taken > 20);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
