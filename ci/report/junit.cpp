@@ -6,6 +6,8 @@
 
 #include "ci/report/call_words.h"
 #include "ci/test_output/read_results.h"
+#include "core/text/deceptive.h"
+#include "core/text/markup.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 
@@ -43,24 +45,6 @@ std::string seconds_text(milliseconds time) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", static_cast<double>(time.count()) / 1000);
   return text;
-}
-
-/// The bytes that an XML document does not have as they are, or where they stand: "" for all others.
-std::string_view xml_entity(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
 }
 
 /// A name on one line, as an xs:token has it: without blanks at its ends or two in a row.
@@ -167,13 +151,11 @@ std::string xml_text(std::string_view text) {
     const char c = valid[i];
     const auto byte = static_cast<unsigned char>(c);
     const std::string_view rest = std::string_view(valid).substr(i);
-    char name[16];
-    if (const auto entity = xml_entity(c); !entity.empty()) {
+    if (const auto entity = markup_entity(c); !entity.empty()) {
       out += entity;
     } else if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
       // Char of XML 1.0 has none of them.
-      std::snprintf(name, sizeof name, "[U+%04X]", byte);
-      out += name;
+      out += named_character(byte);
     } else if (rest.starts_with("\xef\xbf\xbe") || rest.starts_with("\xef\xbf\xbf")) {
       out += rest[2] == '\xbe' ? "[U+FFFE]" : "[U+FFFF]";
       i += 2;

@@ -1,18 +1,13 @@
 #include "core/text/display_width.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <iterator>
+
+#include "core/text/code_point.h"
 
 namespace sortie {
 namespace {
 
-struct Range {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-
-constexpr Range kWide[] = {
+constexpr CodePointRange kWide[] = {
     {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},
     {0x23F0, 0x23F0},   {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},
     {0x2648, 0x2653},   {0x267F, 0x267F},   {0x2693, 0x2693},   {0x26A1, 0x26A1},
@@ -34,7 +29,7 @@ constexpr Range kWide[] = {
     {0x1F6F4, 0x1F6FC}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1F9FF}, {0x1FA70, 0x1FAFF},
     {0x20000, 0x3FFFD}};
 
-constexpr Range kNoColumn[] = {
+constexpr CodePointRange kNoColumn[] = {
     {0x00AD, 0x00AD},  {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},   {0x05BF, 0x05BF},
     {0x05C1, 0x05C2},  {0x05C4, 0x05C5}, {0x05C7, 0x05C7}, {0x0610, 0x061C},   {0x064B, 0x065F},
     {0x0670, 0x0670},  {0x06D6, 0x06DD}, {0x06DF, 0x06E4}, {0x06E7, 0x06E8},   {0x06EA, 0x06ED},
@@ -45,27 +40,10 @@ constexpr Range kNoColumn[] = {
     {0xFE00, 0xFE0F},  {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0x1F3FB, 0x1F3FF}, {0xE0001, 0xE007F},
     {0xE0100, 0xE01EF}};
 
-template <std::size_t Size>
-bool is_in(std::uint32_t code, const Range (&ranges)[Size]) noexcept {
-  const auto after = std::upper_bound(std::begin(ranges), std::end(ranges), code,
-                                      [](std::uint32_t one, Range r) { return one < r.first; });
-  return after != std::begin(ranges) && code <= std::prev(after)->last;
-}
-
-/// The bytes of the first character; 1 for a byte that begins none.
-std::size_t first_length(std::string_view text) noexcept {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0xC2 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  return lead > 0xF4 ? 1 : std::min(length, text.size());
-}
-
-std::size_t columns_of(std::string_view character) noexcept {
-  if (character.size() == 1) return 1;
-  std::uint32_t code = static_cast<unsigned char>(character[0]) & (0x7Fu >> character.size());
-  for (const char c : character.substr(1))
-    code = (code << 6) | (static_cast<unsigned char>(c) & 63u);
-  if (is_in(code, kNoColumn)) return 0;
-  return is_in(code, kWide) ? 2 : 1;
+std::size_t columns_of(const Character& character) noexcept {
+  if (character.length == 1) return 1;
+  if (is_in(character.code, kNoColumn)) return 0;
+  return is_in(character.code, kWide) ? 2 : 1;
 }
 
 /// The bytes of the longest beginning that takes at most that many columns.
@@ -73,10 +51,10 @@ std::size_t fitting_bytes(std::string_view text, std::size_t columns) noexcept {
   std::size_t used = 0;
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = first_length(text.substr(at));
-    used += columns_of(text.substr(at, length));
+    const Character next = character_at(text.substr(at));
+    used += columns_of(next);
     if (used > columns) break;
-    at += length;
+    at += next.length;
   }
   return at;
 }
@@ -86,9 +64,9 @@ std::size_t fitting_bytes(std::string_view text, std::size_t columns) noexcept {
 std::size_t display_columns(std::string_view text) noexcept {
   std::size_t columns = 0;
   while (!text.empty()) {
-    const std::size_t length = first_length(text);
-    columns += columns_of(text.substr(0, length));
-    text.remove_prefix(length);
+    const Character next = character_at(text);
+    columns += columns_of(next);
+    text.remove_prefix(next.length);
   }
   return columns;
 }
@@ -103,7 +81,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   if (columns == 0) return {std::string(text)};
   std::vector<std::string> lines;
   while (!text.empty()) {
-    std::size_t end = std::max(fitting_bytes(text, columns), first_length(text));
+    std::size_t end = std::max(fitting_bytes(text, columns), character_at(text).length);
     std::size_t next = end;
     if (end < text.size()) {
       const std::size_t blank = text.rfind(' ', end);

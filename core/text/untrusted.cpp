@@ -1,35 +1,14 @@
 #include "core/text/untrusted.h"
 
 #include <array>
-#include <utility>
 
+#include "core/text/code_point.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
 constexpr std::string_view kTag = "untrusted";
-
-struct Character {
-  char32_t code = 0;
-  std::size_t length = 1;  ///< bytes
-};
-
-/// The character at an offset of valid UTF-8 (RFC 3629).
-Character character_at(std::string_view text, std::size_t at) noexcept {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
-  };
-  const char32_t lead = byte(0);
-  if (lead < 0x80 || at + 1 >= text.size()) return {lead, 1};
-  if (lead < 0xE0) return {((lead & 0x1F) << 6) | (byte(1) & 0x3F), 2};
-  if (at + 2 >= text.size()) return {lead, 1};
-  if (lead < 0xF0) return {((lead & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F), 3};
-  if (at + 3 >= text.size()) return {lead, 1};
-  return {
-      ((lead & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) | (byte(3) & 0x3F),
-      4};
-}
 
 /// Characters that look like '<': single angle quotation marks and brackets, small and full width
 /// signs.
@@ -44,17 +23,15 @@ bool looks_like_opening(char32_t code) noexcept {
 /// Slashes, white space, control characters, invisible characters (Unicode's
 /// Default_Ignorable_Code_Point and White_Space), and the replacement for invalid bytes.
 bool is_passed_over(char32_t code) noexcept {
-  constexpr std::array<std::pair<char32_t, char32_t>, 27> kRanges = {{
+  constexpr CodePointRange kRanges[] = {
       {0x00, 0x20},       {'/', '/'},         {'\\', '\\'},     {0x7F, 0xA0},     {0xAD, 0xAD},
       {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160}, {0x1680, 0x1680}, {0x17B4, 0x17B5},
       {0x180B, 0x180F},   {0x2000, 0x200F},   {0x2028, 0x202F}, {0x2044, 0x2044}, {0x205F, 0x206F},
       {0x2215, 0x2215},   {0x2800, 0x2800},   {0x29F8, 0x29F8}, {0x3000, 0x3000}, {0x3164, 0x3164},
       {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFF0F, 0xFF0F}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFD},
       {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
-  }};
-  for (const auto& [first, last] : kRanges)
-    if (code >= first && code <= last) return true;
-  return false;
+  };
+  return is_in(code, kRanges);
 }
 
 /// The lower-case letter, with full width letters and the long s as plain ones.
@@ -69,7 +46,7 @@ char32_t folded(char32_t code) noexcept {
 bool reads_as(std::string_view tag, std::string_view text, std::size_t at) noexcept {
   std::size_t known = 0;
   while (known < tag.size() && at < text.size()) {
-    const Character next = character_at(text, at);
+    const Character next = character_at(text.substr(at));
     if (folded(next.code) == static_cast<unsigned char>(tag[known]))
       ++known;
     else if (!is_passed_over(next.code))
@@ -101,7 +78,7 @@ std::string without_tag(std::string_view bytes, std::string_view tag) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const Character next = character_at(text, at);
+    const Character next = character_at(std::string_view(text).substr(at));
     const std::size_t end = at + next.length;
     if (looks_like_opening(next.code) && reads_as(tag, text, end))
       out += "&lt;";

@@ -2,77 +2,26 @@
 
 #include <cstdio>
 
+#include "core/text/code_point.h"
+#include "core/text/deceptive.h"
 #include "core/text/display_width.h"
+#include "core/text/markup.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
-/// What stands for a byte in HTML; "" if it stands for itself.
-std::string_view entity_of(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
-
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
 }
 
-/// The code point of a three-byte or two-byte character that hides or turns text; 0: none is there.
-/// Source: Unicode 15, Bidi_Control, and the invisible of General_Category Cf and Zl, Zp, Cc. The
-/// joiners U+200C and U+200D stay: scripts and emoji need them.
-unsigned hidden_at(std::string_view text, std::size_t at, std::size_t& bytes) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  if (byte(0) == 0xc2 && byte(1) < 0xa0) {
-    bytes = 2;
-    return byte(1);
-  }
-  if (byte(0) == 0xd8 && byte(1) == 0x9c) {
-    bytes = 2;
-    return 0x61c;
-  }
-  if ((byte(0) & 0xf0U) != 0xe0) return 0;
-  const unsigned point = ((byte(0) & 0x0fU) << 12U) | ((byte(1) & 0x3fU) << 6U) | (byte(2) & 0x3fU);
-  const bool hidden = point == 0x200b || point == 0x200e || point == 0x200f ||
-                      (point >= 0x2028 && point <= 0x202e) ||
-                      (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
-  bytes = 3;
-  return hidden ? point : 0;
-}
-
 constexpr int kMostMarks = 8;
 
-/// The code point at the beginning of valid UTF-8, if it combines with the character before it;
-/// 0: it does not. The first mark is U+0300.
-/// @param bytes  gets its length
-unsigned mark_at(std::string_view text, std::size_t& bytes) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  bytes = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (first < 0xcc || bytes > text.size() || display_columns(text.substr(0, bytes)) > 0) return 0;
-  unsigned point = first & (0xffU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i)
-    point = point << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
-  return point;
-}
-
-std::string named_point(unsigned point) {
-  char name[16];
-  std::snprintf(name, sizeof name, "[U+%04X]", point);
-  return name;
+/// Whether a character combines with the one before it. The first mark is U+0300.
+bool is_mark(const Character& character, std::string_view text) {
+  return character.code >= 0x300 && display_columns(text.substr(0, character.length)) == 0;
 }
 
 }  // namespace
@@ -90,18 +39,22 @@ Html& Html::operator<<(std::string_view text) {
     std::size_t bytes = 1;
     if (static_cast<unsigned char>(c) < 0x80) {
       marks = 0;
-      if (const auto entity = entity_of(c); !entity.empty()) {
+      if (const auto entity = markup_entity(c); !entity.empty()) {
         replace(at, 1, entity);
       } else if (is_control(c)) {
-        replace(at, 1, named_point(static_cast<unsigned char>(c)));
+        replace(at, 1, named_character(static_cast<unsigned char>(c)));
       }
-    } else if (const unsigned hidden = hidden_at(text, at, bytes)) {
-      replace(at, bytes, named_point(hidden));
-    } else if (const unsigned mark = mark_at(text.substr(at), bytes)) {
-      // More would stand on the lines around, and hide them.
-      if (++marks > kMostMarks) replace(at, bytes, named_point(mark));
     } else {
-      marks = 0;
+      const Character character = character_at(text.substr(at));
+      bytes = character.length;
+      if (is_deceptive(character.code)) {
+        replace(at, bytes, named_character(character.code));
+      } else if (!is_mark(character, text.substr(at))) {
+        marks = 0;
+      } else if (++marks > kMostMarks) {
+        // More would stand on the lines around, and hide them.
+        replace(at, bytes, named_character(character.code));
+      }
     }
     at += bytes;
   }
