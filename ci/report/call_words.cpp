@@ -14,12 +14,21 @@ namespace {
 std::string command_words(const std::vector<std::string>& argv) {
   const bool script = argv.size() == 3 && (argv[0] == "sh" || argv[0] == "bash") &&
                       argv[1].starts_with('-') && argv[1].ends_with('c');
-  return script ? argv[2] : shell_line(argv);
+  return script ? words_of_command(argv[2]) : shell_line(argv);
 }
 
 }  // namespace
 
-std::string words_of_actions(const std::vector<RecordedAction>& actions) {
+std::string words_of_command(std::string_view command) {
+  const std::string_view text = trimmed(command);
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n');
+  const std::string line = visible_line(text.substr(0, end));
+  if (more == 0) return line;
+  return line + " … " + std::to_string(more) + (more == 1 ? " more line" : " more lines");
+}
+
+std::string words_of_actions(const std::vector<RecordedAction>& actions, const std::string& tool) {
   std::vector<std::string> parts;
   const auto add = [&parts](const std::string& part) {
     if (!part.empty() && !is_one_of(part, parts)) parts.push_back(part);
@@ -28,7 +37,7 @@ std::string words_of_actions(const std::vector<RecordedAction>& actions) {
     if (action.argv && !action.argv->empty()) add(command_words(*action.argv));
     if (action.input) add(shell_line({*action.input}));
     if (action.path) add(*action.path);
-    if (!action.argv && !action.path && action.name) add(*action.name);
+    if (!action.argv && !action.path && action.name && *action.name != tool) add(*action.name);
   }
   return visible_line(joined(parts, "; "));
 }

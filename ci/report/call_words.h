@@ -2,14 +2,18 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/record/events.h"
 
 namespace sortie {
 
-/// What a call would do, on one line: its commands, paths, or input; "" if its actions say nothing.
-std::string words_of_actions(const std::vector<RecordedAction>& actions);
+/// What a call would do, on one line: its commands, paths, or input; "" if its actions say nothing
+/// but the tool's own name.
+std::string words_of_actions(const std::vector<RecordedAction>& actions, const std::string& tool);
+/// The first line of a command, for people: "set -e … 2 more lines".
+std::string words_of_command(std::string_view command);
 /// "exit 1", "signal 9", "timed out"; "failed" without a command; "" for a success.
 std::string words_of_ending(const std::optional<ExitStatus>& exit, bool success);
 /// "policy.yaml:12: deny: [git push]"; "" without a rule.

@@ -132,7 +132,7 @@ std::string suite_text(const Suite& suite, std::size_t id, const RunStory& story
                      attribute("time", seconds_text(suite.time)) + ">\n    <properties>\n";
   const std::pair<const char*, std::string> properties[] = {{"run_id", story.setting.run_id},
                                                             {"status", story.verdict.status},
-                                                            {"policy", story.setting.policy_path},
+                                                            {"policy", story.setting.policy_name},
                                                             {"model", story.setting.model_served}};
   for (const auto& [name, value] : properties)
     text += "      <property" + attribute("name", name) + attribute("value", value) + "/>\n";

@@ -35,7 +35,7 @@ struct StorySetting {
   std::string task_name;
   std::string task_path;
   std::string task_digest;  ///< "sha256:…"
-  std::string policy_path;
+  std::string policy_name;  ///< its path, or "preset auto"
   std::string policy_digest;
   std::string model_requested;
   std::string model_served;

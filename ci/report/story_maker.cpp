@@ -42,7 +42,7 @@ void add_usage(const StoryUsage& more, StoryUsage& usage) {
 
 StoryDenial story_denial(const Denial& denial, bool audited) {
   return {.tool = visible_line(denial.tool),
-          .what = words_of_actions(denial.actions),
+          .what = words_of_actions(denial.actions, denial.tool),
           .ruling = denial.effect,
           .audited = audited,
           .rule = words_of_rule(denial.rule),
@@ -50,6 +50,22 @@ StoryDenial story_denial(const Denial& denial, bool audited) {
           .part = visible_line(denial.part),
           .count = denial.count,
           .yaml = visible_text(utf8_prefix(denial.would_allow_yaml, 4096))};
+}
+
+/// The `name` of an effective task or policy; "" if that is not JSON.
+std::string name_in(const SourceFile& source) {
+  try {
+    return visible_line(parse_json(source.text).string_at("name"));
+  } catch (const JsonError&) {
+    return {};
+  }
+}
+
+/// The file as it was given, or the preset that was named in its place.
+std::string policy_name(const SourceFile& policy) {
+  if (!policy.path.empty()) return visible_line(policy.path);
+  const std::string name = name_in(policy);
+  return name.empty() ? name : "preset " + name;
 }
 
 std::string of_stage(const std::string& name) { return "stage " + visible_line(name, 100); }
@@ -99,7 +115,7 @@ void StoryMaker::add(const RunStart& start) {
   setting.sortie = visible_line(start.sortie);
   setting.task_path = visible_line(start.task.path);
   setting.task_digest = visible_line(start.task.digest);
-  setting.policy_path = visible_line(start.policy.path);
+  setting.policy_name = policy_name(start.policy);
   setting.policy_digest = visible_line(start.policy.digest);
   setting.model_requested =
       visible_line(start.model.string_at("provider") + " " + start.model.string_at("name"));
@@ -114,11 +130,7 @@ void StoryMaker::add(const RunStart& start) {
   setting.started = utc_timestamp(time_);
   for (const std::string& warning : start.warnings)
     story_.warnings.push_back(visible_line(warning, 1000));
-  try {
-    setting.task_name = visible_line(parse_json(start.task.text).string_at("name"));
-  } catch (const JsonError&) {
-    // An effective task that is not JSON names nothing.
-  }
+  setting.task_name = name_in(start.task);
 }
 
 /// What is left of the time since the turn began is sortie's own.
@@ -218,7 +230,7 @@ StoryCall& StoryMaker::call(const std::string& id, const std::string& tool) {
 
 void StoryMaker::add(const CallDecided& decided) {
   StoryCall& one = call(decided.call_id, decided.tool);
-  one.what = words_of_actions(decided.actions);
+  one.what = words_of_actions(decided.actions, decided.tool);
   one.ruling = decided.decision;
   one.audited = decided.audited;
   one.rule = words_of_rule(decided.rule);
@@ -298,14 +310,14 @@ void StoryMaker::add(const VerificationRecord& command) {
                     rounds.back().number == command.round && rounds.back().commands.back().done &&
                     !story_.timeline.empty() &&
                     story_.timeline.back().kind == StoryStep::Kind::round &&
-                    visible_line(command.command) != rounds.back().commands.front().command;
+                    words_of_command(command.command) != rounds.back().commands.front().command;
   if (!same) {
     rounds.push_back({.phase = command.phase, .number = command.round, .commands = {}});
     step(StoryStep::Kind::round, rounds.size() - 1);
   }
   rounds.back().passed = false;
   rounds.back().commands.push_back(
-      {.command = visible_line(command.command), .setup = command.setup});
+      {.command = words_of_command(command.command), .setup = command.setup});
 }
 
 void StoryMaker::add(const VerificationCompleted& command) {

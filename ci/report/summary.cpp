@@ -168,7 +168,7 @@ std::string run_part(const RunStory& story) {
     return value.empty() ? std::string() : code_span(value);
   };
   row("Task", code(setting.task_name) + " " + code(setting.task_path));
-  row("Policy", code(setting.policy_path) + " " + code(setting.policy_digest));
+  row("Policy", code(setting.policy_name) + " " + code(setting.policy_digest));
   row("Model", code(setting.model_requested) + (setting.model_served.empty() ? "" : ", served ") +
                    code(setting.model_served));
   row("Isolation", code(setting.isolation) + ", sandbox " + code(setting.sandbox_mode) +

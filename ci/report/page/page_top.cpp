@@ -170,7 +170,7 @@ void write_facts(Html& html, const RunStory& story) {
              setting.model_served.empty() ? setting.model_requested : setting.model_served,
              other && !setting.model_served.empty() ? "asked for: " + setting.model_requested : "");
   write_fact(html, "Policy",
-             std::string_view(setting.policy_path).substr(setting.policy_path.rfind('/') + 1),
+             std::string_view(setting.policy_name).substr(setting.policy_name.rfind('/') + 1),
              setting.policy_digest.substr(0, 19));
   write_guarantees(html, setting.guarantees);
   html << "<div><dt>Changed</dt><dd>"
@@ -258,7 +258,7 @@ void write_setting(Html& html, const RunStory& story) {
   html << "<section id=\"setting\"><h2>Setting and guarantees</h2>\n<div class=\"box\"><div "
           "class=\"in\"><table><tbody>";
   write_row(html, "Task", with_digest(setting.task_path, setting.task_digest));
-  write_row(html, "Policy", with_digest(setting.policy_path, setting.policy_digest));
+  write_row(html, "Policy", with_digest(setting.policy_name, setting.policy_digest));
   write_row(html, "Approval", setting.approval);
   write_row(html, "Model asked for", setting.model_requested);
   write_row(html, "Model served", setting.model_served);

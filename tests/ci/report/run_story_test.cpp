@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "ci/report/call_words.h"
 #include "ci/report/diff_story.h"
 #include "ci/report/read_story.h"
 #include "core/base/error.h"
@@ -115,6 +116,43 @@ void record(const TemporaryFolder& folder, const std::vector<RunEvent>& events) 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(run_story)
+
+BOOST_AUTO_TEST_CASE(a_policy_is_named_by_its_file_or_its_preset) {
+  const struct {
+    SourceFile policy;
+    const char* name;
+  } rows[] = {{{"sha256:2", "ci/policy.yaml", R"({"name":"mine"})"}, "ci/policy.yaml"},
+              {{"sha256:2", "", R"({"name":"auto"})"}, "preset auto"},
+              {{"sha256:2", "", "not JSON"}, ""}};
+  for (const auto& row : rows) {
+    const TemporaryFolder folder;
+    RunStart start;
+    start.run_id = "run-1";
+    start.policy = row.policy;
+    record(folder, {{0, std::move(start)}, run_ended()});
+
+    BOOST_TEST(read_run_story(folder.path()).setting.policy_name == row.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_call_is_told_without_its_tools_name_and_with_its_first_line) {
+  const struct {
+    const char* name;
+    std::vector<std::string> argv;
+    const char* words;
+  } rows[] = {{"one word", {"rm", "-r", "build"}, "rm -r build"},
+              {"a script", {"sh", "-c", "make"}, "make"},
+              {"lines", {"bash", "-lc", "\nset -e\nmake\nmake test\n"}, "set -e … 2 more lines"}};
+  for (const auto& row : rows) BOOST_TEST_CONTEXT(row.name) {
+      RecordedAction tool;
+      tool.name = "shell";
+      RecordedAction command;
+      command.argv = row.argv;
+      BOOST_TEST(words_of_actions({tool, command}, "shell") == row.words);
+      BOOST_TEST(words_of_actions({tool}, "shell").empty());
+      BOOST_TEST(words_of_actions({tool}, "mcp") == "shell");
+    }
+}
 
 BOOST_AUTO_TEST_CASE(a_failed_run_is_told_from_its_transcript_and_its_diff) {
   const TemporaryFolder folder;

@@ -42,7 +42,7 @@ void add_settings(RunStory& story) {
   story.setting.task_path = "task.yaml";
   story.setting.task_digest =
       "sha256:27920be8fcb2d248fdb65a4280b634043d9e683aec43b9a6b3ac15dc52be5c76";
-  story.setting.policy_path = "policy.yaml";
+  story.setting.policy_name = "policy.yaml";
   story.setting.policy_digest =
       "sha256:02365aed4267bcbcf2a17ebea0e9f9dc15430947912698d9fa4a0fbe4bddcbf4";
   story.setting.model_requested = story.setting.model_served = "gpt-5-codex";
@@ -184,7 +184,7 @@ RunStory story_full_of(const std::string& text) {
   auto& setting = story.setting;
   for (auto* field :
        {&setting.run_id, &setting.sortie, &setting.task_name, &setting.task_path,
-        &setting.policy_path, &setting.model_requested, &setting.approval, &setting.workspace,
+        &setting.policy_name, &setting.model_requested, &setting.approval, &setting.workspace,
         &setting.base_commit, &setting.isolation, &setting.isolation_reason, &setting.sandbox_mode,
         &setting.network, &setting.started, &setting.task_digest, &setting.policy_digest}) {
     *field = text;
