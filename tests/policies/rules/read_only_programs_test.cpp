@@ -198,7 +198,9 @@ const std::vector<Argv>& effective_lines() {
 std::set<std::string> options_of(const Stage& stage, const Argv& line) {
   const Argv ask = line[0] == "git" ? Argv{"git", line[1], "--git-completion-helper-all"}
                                     : Argv{line[0], line[0] == "find" ? "-help" : "--help"};
-  const std::string help = stage.output_of(ask);
+  std::string help = stage.output_of(ask);
+  // Debian's usual awk is mawk, which knows no --help.
+  if (line[0] == "awk") help += stage.output_of({"awk", "-W", "help"});
   const std::regex option(R"((^|[ \t,\[|(])(--?[A-Za-z0-9][-A-Za-z0-9]*=?))");
   std::set<std::string> options;
   for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
@@ -235,7 +237,7 @@ BOOST_AUTO_TEST_CASE(no_option_of_a_program_hides_a_refused_one) {
     if (!is_there(line[0])) continue;
     const std::size_t first = line[0] == "git" ? 2 : 1;
     const auto options = options_of(stage, line);
-    BOOST_TEST(options.size() > 5u, shown(line));
+    BOOST_TEST(options.size() > 3u, shown(line));  // mawk names four
     for (const std::string& option : options) {
       for (std::size_t at = first; at <= line.size(); ++at) {
         for (const char* value : {"", "--", "1", "-e"}) {
