@@ -133,4 +133,25 @@ BOOST_AUTO_TEST_CASE(docs_have_the_table_of_variables) {
   check_document_part("docs/environment.md", "variables", rows, "docs_test -t manual");
 }
 
+BOOST_AUTO_TEST_CASE(a_command_with_commands_below_it_has_its_own_section) {
+  CLI::App root("About it.", "sortie");
+  root.require_subcommand(1);
+  CLI::App& exec = *root.add_subcommand("exec", "Run a prompt.");
+  exec.alias("e");
+  bool json = false;
+  exec.add_flag("--json", json, "events");
+  exec.add_subcommand("resume", "Go on.");
+  CLI::App& policy = *root.add_subcommand("policy", "Policies.");
+  policy.require_subcommand(1);
+  policy.add_subcommand("check", "Check one.");
+
+  const std::string page = man_page(root);
+
+  BOOST_TEST(page.find(".SS sortie exec\nRun a prompt.\nShort: sortie e.\n") != std::string::npos,
+             page);
+  BOOST_TEST(page.find("\\-\\-json") < page.find(".SS sortie exec resume"));
+  BOOST_TEST(page.find(".SS sortie policy check") != std::string::npos);
+  BOOST_TEST(page.find(".SS sortie policy\n") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

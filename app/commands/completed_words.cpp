@@ -115,7 +115,8 @@ void add_option(const CLI::Option& option, CompletedCommand& command) {
 
 void add_commands(const CLI::App& app, const std::string& words,
                   std::vector<CompletedCommand>& all) {
-  CompletedCommand command{.words = words, .description = app.get_description()};
+  CompletedCommand command{
+      .words = words, .description = app.get_description(), .short_names = app.get_aliases()};
   for (const auto* option : app.get_options()) add_option(*option, command);
   const auto below = app.get_subcommands([](const CLI::App*) { return true; });
   for (const auto* one : below) command.commands.push_back(one->get_name());

@@ -28,7 +28,8 @@ struct CompletedFlag {
 struct CompletedCommand {
   std::string words;  ///< "policy check", without the program; "" for the program itself
   std::string description;
-  std::vector<std::string> commands;  ///< the next word of each command below it
+  std::vector<std::string> short_names;  ///< other first words of the command: "e" for "exec"
+  std::vector<std::string> commands;     ///< the next word of each command below it
   std::vector<CompletedFlag> flags;
   std::vector<CompletedPlace> arguments;  ///< without what stands behind "--"
   bool last_repeats = false;              ///< the last of the arguments may be given again

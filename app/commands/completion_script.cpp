@@ -97,11 +97,23 @@ std::string table_function(const std::vector<CompletedCommand>& commands, Descri
   return table + "    *) return 1 ;;\n  esac\n}\n";
 }
 
+/// The shell function _sortie_full COMMAND WORD, for bash and zsh. Short names are not offered, since
+/// "e" would stand in the way of "exec".
+std::string full_name_function(const std::vector<CompletedCommand>& commands) {
+  std::string text =
+      "# The word in full, if it is the short name of a command: sets _sortie_word.\n"
+      "_sortie_full() {\n  _sortie_word=$2\n  case \"$1:$2\" in\n";
+  for (const CompletedCommand& command : commands)
+    for (const std::string& name : command.short_names)
+      text += "    " + quoted(":" + name) + ") _sortie_word=" + quoted(command.words) + " ;;\n";
+  return text + "  esac\n}\n";
+}
+
 // readline cuts words at '=', so that --flag=value is three of them.
 constexpr const char* kBash = R"(
 _sortie() {
   local cur=${COMP_WORDS[COMP_CWORD]} prefix="" command="" flag="" word i argument=1
-  local _sortie_words _sortie_files
+  local _sortie_words _sortie_files _sortie_word
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
@@ -120,6 +132,8 @@ _sortie() {
       --*=*) ;;
       -?*) if _sortie_table "$command" "$word"; then flag=$word; fi ;;
       *)
+        _sortie_full "$command" "$word"
+        word=$_sortie_word
         if _sortie_table "$command" commands && [[ " ${_sortie_words[*]} " == *" $word "* ]]; then
           command=${command:+$command }$word
         else
@@ -158,7 +172,7 @@ constexpr const char* kZsh = R"(
 _sortie() {
   local command="" flag="" word
   local -a _sortie_words
-  local _sortie_files
+  local _sortie_files _sortie_word
   integer i argument=1
   for ((i = 2; i < CURRENT; i++)); do
     word=${words[i]}
@@ -176,6 +190,8 @@ _sortie() {
       --*=*) ;;
       -?*) if _sortie_table "$command" "$word"; then flag=$word; fi ;;
       *)
+        _sortie_full "$command" "$word"
+        word=$_sortie_word
         if _sortie_table "$command" commands && [[ -n ${(M)_sortie_words:#$word:*} ]]; then
           command=${command:+$command }$word
         else
@@ -217,7 +233,7 @@ function __sortie_at
         if test "$word" = --
             return 1
         end
-        set -l longer (string trim "$path $word")
+        set -l longer (__sortie_full (string trim "$path $word"))
         if contains -- $longer $__sortie_commands
             set path $longer
         end
@@ -260,12 +276,12 @@ std::string fish_flag(const CompletedFlag& flag) {
 
 std::string bash_completion(const std::vector<CompletedCommand>& commands) {
   return "# bash completion of sortie, made by: sortie completion bash\n\n" +
-         table_function(commands, word_alone) + kBash;
+         table_function(commands, word_alone) + full_name_function(commands) + kBash;
 }
 
 std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
   return "#compdef sortie\n# zsh completion of sortie, made by: sortie completion zsh\n\n" +
-         table_function(commands, word_with_description) + kZsh;
+         table_function(commands, word_with_description) + full_name_function(commands) + kZsh;
 }
 
 std::string fish_completion(const std::vector<CompletedCommand>& commands) {
@@ -273,7 +289,14 @@ std::string fish_completion(const std::vector<CompletedCommand>& commands) {
   script += "set -g __sortie_commands";
   for (const CompletedCommand& command : commands)
     if (!command.words.empty()) script += " " + fish_quoted(command.words);
-  script += std::string("\n") + kFish;
+  script +=
+      "\n# The command in full, if it is a short name.\nfunction __sortie_full\n"
+      "    switch $argv[1]\n";
+  for (const CompletedCommand& command : commands)
+    for (const std::string& name : command.short_names)
+      script += "        case " + name + "\n            echo " + command.words + "\n";
+  script += "        case '*'\n            echo $argv[1]\n    end\nend\n";
+  script += kFish;
   for (const CompletedCommand& command : commands) {
     const std::string begin =
         "complete -c sortie -n " + fish_quoted("__sortie_at \"" + command.words + "\"");

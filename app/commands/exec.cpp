@@ -22,7 +22,11 @@ void add_agent(CLI::App& app, ExecOptions& options) {
   app.add_flag("--full-auto", options.full_auto, "the same as -s workspace-write");
   app.add_flag("--dangerously-bypass-approvals-and-sandbox,--yolo", options.unsandboxed,
                "the same as -s danger-full-access, in any folder");
-  add_repeatable(app, "--add-dir", options.add_dirs, "another folder that may be written to");
+  app.add_option("-a,--ask-for-approval", options.ask_for_approval,
+                 "when codex would ask; nobody is asked here, which is never")
+      ->check(CLI::IsMember({"never", "on-request", "on-failure", "untrusted"}));
+  add_repeatable(app, "--add-dir", options.add_dirs,
+                 "another folder that may be written to with -s workspace-write");
   app.add_option("--policy", options.run.policy,
                  "policy file or preset, in place of -s, --add-dir and the sandbox of -c");
   app.add_option("--isolation", options.run.isolation,
@@ -64,7 +68,7 @@ void add_output(CommandTable& table, CLI::App& app, ExecOptions& options) {
 
 void add_local(CLI::App& app, ExecOptions& options) {
   app.add_flag("--oss", options.oss, "a model on this machine: Ollama, or --local-provider");
-  app.add_option("--local-provider", options.local_provider, "ollama or lmstudio")
+  app.add_option("--local-provider", options.local_provider, "with --oss: ollama or lmstudio")
       ->check(CLI::IsMember({"ollama", "lmstudio"}));
 }
 
@@ -81,8 +85,7 @@ void add_ignored(CLI::App& app) {
        {"--approve-for-me", "--not-so-yolo", "--ignore-user-config", "--ignore-rules", "--trust",
         "--dangerously-bypass-hook-trust", "--include-plan-tool", "--progress-cursor"})
     app.add_flag(name, kept->flag, "accepted without effect");
-  for (const char* name : {"-a,--ask-for-approval", "--cyber-access-program", "--thread-source",
-                           "--enable", "--disable"})
+  for (const char* name : {"--cyber-access-program", "--thread-source", "--enable", "--disable"})
     add_repeatable(app, name, kept->values, "accepted without effect");
 }
 
@@ -141,6 +144,7 @@ void add_exec(CommandTable& table) {
       table, table.root, "exec", "Run a prompt, as `codex exec` does: same flags, same events.",
       "sortie exec --json -s workspace-write \"make the failing test pass\"",
       [options, &table] { return start_exec(table, *options); });
+  app.alias("e");
   add_words(app, "PROMPT", options->words, "the prompt; none or -: stdin is the prompt")
       .expected(0, -1);
   add_input(app, *options);

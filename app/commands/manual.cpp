@@ -117,8 +117,11 @@ void add_options(const CLI::App& app, std::string& page) {
 
 void add_command_section(const CLI::App& app, const std::string& name, std::string& page) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  if (commands.empty()) {
+  // `exec` is a command of its own, and has commands below it.
+  if (commands.empty() || app.get_require_subcommand_min() == 0) {
     page += ".SS " + roff(name) + "\n" + roff(app.get_description()) + "\n";
+    for (const std::string& alias : app.get_aliases())
+      page += "Short: sortie " + roff(alias) + ".\n";
     add_options(app, page);
     page += ".PP\n.nf\n";
     const std::string footer = app.get_footer();

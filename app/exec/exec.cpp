@@ -136,6 +136,7 @@ class Exec {
   void find_thread();
   void take_folder();
   void explain_folders(const ExecSettings& settings) const;
+  void explain_approval() const;
   ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped);
 
   ExecOptions options_;
@@ -176,6 +177,10 @@ ExecSettings Exec::check_command_line() {
     throw WrongCommandLine(
         "one argument too many: " + in_quotes(words()[words_before_prompt() + 1]) +
         "; a prompt of several words stands in quotes");
+  if (!options_.local_provider.empty() && !options_.oss)
+    throw WrongCommandLine("--local-provider " + options_.local_provider +
+                           ": takes effect with --oss alone; write: --oss --local-provider " +
+                           options_.local_provider);
   ConfigValues profile;
   if (!options_.profile.empty()) profile = profile_of(options_.profile);
   try {
@@ -263,6 +268,15 @@ void Exec::explain_folders(const ExecSettings& settings) const {
            "lets it be written to");
 }
 
+/// Says what --ask-for-approval does not do.
+void Exec::explain_approval() const {
+  const std::string& when = options_.ask_for_approval;
+  if (!when.empty() && when != "never")
+    tell("-a " + when +
+         ": nobody is asked; what the sandbox does not allow is denied, as with -a never. "
+         "--policy FILE can have an 'approver:', a program that decides");
+}
+
 ExitCode Exec::run() {
   const std::optional<std::string> argument = prompt_argument();
   const PipedInput piped = read_piped_input(argument && *argument != "-");
@@ -290,6 +304,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   thread_.own_events = options_.own_events;
   thread_.bounded = !run.policy.empty();
   explain_folders(settings);
+  explain_approval();
   thread_.task = exec_task(options_, settings, prompt);
   choose_model(settings, options_, thread_.task);
   thread_.policy = exec_policy(options_, settings, thread_.task);

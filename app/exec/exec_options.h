@@ -36,6 +36,7 @@ struct ExecOptions {
   bool retryable_apart = false;  ///< --exit-map is given: a retryable exit code is not made 1
   std::string
       sandbox;  ///< of -s: "read-only", "workspace-write", "danger-full-access"; "": not given
+  std::string ask_for_approval;  ///< of -a; "": not given
   std::string output_schema;
   std::string local_provider;
   std::string profile;

@@ -42,7 +42,8 @@ std::vector<std::string> with_images_apart(const std::vector<std::string>& words
 /// @throws InputError  there is no target and no prompt, or several
 std::string review_prompt(const ReviewTarget& target, const std::string& own);
 
-/// The words with `exec` as the first one, if options of codex stand before it: "-m NAME exec …".
+/// The words with `exec` as the first one, if options of codex stand before it: "-m NAME exec …"; also
+/// for its short name, `e`.
 /// @param words  behind the program's name
 std::vector<std::string> with_exec_first(std::vector<std::string> words);
 

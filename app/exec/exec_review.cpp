@@ -41,7 +41,7 @@ std::string review_prompt(const ReviewTarget& target, const std::string& own) {
 
 std::vector<std::string> with_exec_first(std::vector<std::string> words) {
   std::size_t at = 0;
-  while (at < words.size() && words[at] != "exec") {
+  while (at < words.size() && words[at] != "exec" && words[at] != "e") {
     const std::string& word = words[at];
     const bool valued =
         is_one_of(word, {"-a", "--ask-for-approval", "-c", "--config", "-m", "--model", "-p",
@@ -55,7 +55,7 @@ std::vector<std::string> with_exec_first(std::vector<std::string> words) {
     if (!valued && !plain) return words;
     at += valued ? 2 : 1;
   }
-  if (at == 0 || at >= words.size()) return words;
+  if (at >= words.size()) return words;
   words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
   words.insert(words.begin(), "exec");
   return words;

@@ -129,6 +129,10 @@ BOOST_AUTO_TEST_CASE(bash_completes_commands_flags_values_and_files) {
       {{"schema", "approver-r"}, "approver-request\n"},
       {{"sandbox", "--mode", "r"}, "read-only\n"},
       {{"sandbox", "--", "make", "x"}, "compopt -o bashdefault -o default\n"},
+      {{"e"}, "exec\n"},
+      {{"e", "--output-s"}, "--output-schema\n"},
+      {{"e", "res"}, "resume\n"},
+      {{"e", "resume", "--la"}, "--last\n"},
       {{"completion", ""}, "bash\nzsh\nfish\n"},
   };
   for (const auto& row : rows) {
@@ -155,6 +159,7 @@ BOOST_AUTO_TEST_CASE(zsh_completes_commands_flags_values_and_files,
   BOOST_TEST(zsh.of({"sortie", "run", ""}) == "files\n");
   BOOST_TEST(zsh.of({"sortie", "run", "-C", ""}) == "files -/\n");
   BOOST_TEST(zsh.of({"sortie", "run", "task.yaml", ""}) == "");
+  BOOST_TEST(holds(zsh.of({"sortie", "e", "--"}), "\n--output-schema:"));
 }
 
 BOOST_AUTO_TEST_CASE(fish_completes_commands_flags_values_and_files,
@@ -171,6 +176,7 @@ BOOST_AUTO_TEST_CASE(fish_completes_commands_flags_values_and_files,
   BOOST_TEST(!holds(fish.of_line("sortie run -C "), "task.yaml"));
   BOOST_TEST(holds(fish.of_line("sortie run -C r"), "runs/"));
   BOOST_TEST(fish.of_line("sortie run --max-turns ") == "");
+  BOOST_TEST(holds(fish.of_line("sortie e --output-s"), "--output-schema\t"));
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_shell_is_refused_with_those_that_are_known) {

@@ -39,6 +39,10 @@ Check said_on_stderr(const std::string& text) {
   return [text](const Seen& seen) { return holds(seen.end.errors, text); };
 }
 
+Check says_nothing_of(const std::string& text) {
+  return [text](const Seen& seen) { return !holds(seen.end.errors, text); };
+}
+
 std::string prompt_in(const Json& body) {
   std::string text;
   for (const Json& item : body["input"].items())
@@ -120,7 +124,8 @@ BOOST_AUTO_TEST_CASE(each_flag_of_codex_exec_is_accepted_or_says_what_to_write) 
        0,
        [](const Seen& seen) { return !offers_search(seen); }},
       {{"-a", "never", "go"}, 0, any},
-      {{"--ask-for-approval", "on-request", "go"}, 0, any},
+      {{"--ask-for-approval=never", "go"}, 0, says_nothing_of("nobody is asked")},
+      {{"--ask-for-approval", "on-request", "go"}, 0, said_on_stderr("nobody is asked")},
       {{"--thread-source", "ci", "go"}, 0, any},
       {{"--cyber-access-program", "standard", "go"}, 0, any},
       {{"--approve-for-me", "go"}, 0, any},
@@ -137,6 +142,9 @@ BOOST_AUTO_TEST_CASE(each_flag_of_codex_exec_is_accepted_or_says_what_to_write) 
       {{"review"}, 2, said_on_stderr("--uncommitted, --base BRANCH, --commit SHA")},
       {{"review", "--base", "main", "--uncommitted"}, 2, said_on_stderr("give it one of")},
       {{"review", "--uncommitted", "--title", "x"}, 2, said_on_stderr("--title is that of")},
+      {{"-a", "sometimes", "go"}, 2, said_on_stderr("never")},
+      // Nothing goes to a provider that was not meant.
+      {{"--local-provider", "ollama", "go"}, 2, said_on_stderr("write: --oss --local-provider")},
       {{"-s", "none", "go"}, 2, said_on_stderr("read-only")},
       {{"--color", "sometimes", "go"}, 2, said_on_stderr("auto")},
       {{"--local-provider", "other", "--oss", "go"}, 2, said_on_stderr("ollama")},
@@ -233,6 +241,9 @@ BOOST_AUTO_TEST_CASE(scripts_for_codex_exec_run_unchanged) {
       {"id=$(codex exec --json one | head -n 1 | sed 's/.*thread_id\":\"\\([^\"]*\\).*/\\1/'); "
        "codex exec resume \"$id\" two",
        "{\"n\":1}\n", "two"},
+      {"codex e go", "{\"n\":1}\n", "go"},
+      {"codex -m gpt-5.1 e --json go | grep -c turn.completed", "1\n", "go"},
+      {"codex e one > /dev/null; codex e resume --last two", "{\"n\":1}\n", "two"},
       {"codex -a never exec -s workspace-write go > /dev/null && cat made.txt", "x\n", "go"},
       {"timeout 60 codex exec go </dev/null", "{\"n\":1}\n", "go"},
       {"codex exec --yolo go >/dev/null 2>&1; echo $?", "0\n", "go"},
