@@ -12,7 +12,7 @@ for name in SORTIE_BASE SORTIE_HEAD; do
   }
 done
 # The checkout may belong to another user of the container.
-git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd)" -C "$SORTIE_WORKSPACE" \
+git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd -P)" -C "$SORTIE_WORKSPACE" \
   diff --no-ext-diff --no-textconv --no-color --unified=10 "$SORTIE_BASE...$SORTIE_HEAD" -- \
   > "${SORTIE_DIFF:?}"
 

@@ -20,6 +20,13 @@ git check-ref-format "refs/heads/$SORTIE_BRANCH" || {
   exit 2
 }
 
+# The checkout may belong to another user than this container's, which git refuses unless told. The job's
+# own settings in GIT_CONFIG_… stay; gh asks git too.
+top=$(git -c safe.directory='*' rev-parse --show-toplevel)
+settings=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$top"
+export GIT_CONFIG_COUNT=$((settings += 1))
+
 commit=$(env -u GH_TOKEN sortie land "$SORTIE_OUT" -C "$SORTIE_WORKSPACE" \
   --policy "$SORTIE_POLICY" --onto HEAD --three-way)
 if [ -z "$commit" ]; then
@@ -29,11 +36,12 @@ fi
 
 # The token is neither in a file nor in an argument: git takes it from its own environment.
 login=$(printf 'x-access-token:%s' "${GH_TOKEN:?}" | base64 -w 0)
-GIT_CONFIG_COUNT=2 \
-  GIT_CONFIG_KEY_0="http.${GITHUB_SERVER_URL:-https://github.com}/.extraheader" \
-  GIT_CONFIG_VALUE_0="AUTHORIZATION: basic $login" \
-  GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null \
-  git push -q origin "$commit:refs/heads/$SORTIE_BRANCH"
+(
+  export "GIT_CONFIG_KEY_$settings=http.${GITHUB_SERVER_URL:-https://github.com}/.extraheader"
+  export "GIT_CONFIG_VALUE_$settings=AUTHORIZATION: basic $login"
+  export GIT_CONFIG_COUNT=$((settings + 1))
+  git -c core.hooksPath=/dev/null push -q origin "$commit:refs/heads/$SORTIE_BRANCH"
+)
 
 title=$(jq -r .title "$SORTIE_OUT/pr.json")
 jq -r .body "$SORTIE_OUT/pr.json" |

@@ -23,6 +23,13 @@ done
   exit 2
 }
 
+# The checkout may belong to another user than this container's, which git refuses unless told. The job's
+# own settings in GIT_CONFIG_… stay; gh asks git too.
+top=$(git -c safe.directory='*' rev-parse --show-toplevel)
+settings=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$top"
+export GIT_CONFIG_COUNT=$((settings += 1))
+
 places=$(mktemp -d)
 trap 'rm -rf "$places"' EXIT
 # Writes review.json, with the findings quoted. A review changes nothing, so nothing is landed.

@@ -14,6 +14,13 @@ for name in SORTIE_OUT SORTIE_POLICY; do
   esac
 done
 
+# The checkout may belong to another user than this container's, which git refuses unless told. The job's
+# own settings in GIT_CONFIG_… stay.
+top=$(git -c safe.directory='*' rev-parse --show-toplevel)
+settings=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$top"
+export GIT_CONFIG_COUNT=$((settings += 1))
+
 commit=$(env -u SORTIE_PUSH_TOKEN -u CI_JOB_TOKEN \
   sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
 if [ -z "$commit" ]; then
@@ -25,11 +32,10 @@ fi
 title=$(jq -r '.title | gsub("[\\x00-\\x1f\\x7f]"; " ") | .[:200]' "$SORTIE_OUT/pr.json")
 # The token is neither in a file nor in an argument: git takes it from its own environment.
 login=$(printf 'oauth2:%s' "${SORTIE_PUSH_TOKEN:?}" | base64 -w 0)
-GIT_CONFIG_COUNT=2 \
-  GIT_CONFIG_KEY_0="http.${CI_SERVER_URL:?}/.extraheader" \
-  GIT_CONFIG_VALUE_0="AUTHORIZATION: basic $login" \
-  GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null \
-  git push -q \
+export "GIT_CONFIG_KEY_$settings=http.${CI_SERVER_URL:?}/.extraheader"
+export "GIT_CONFIG_VALUE_$settings=AUTHORIZATION: basic $login"
+export GIT_CONFIG_COUNT=$((settings + 1))
+exec git -c core.hooksPath=/dev/null push -q \
   -o merge_request.create \
   -o "merge_request.target=${CI_DEFAULT_BRANCH:?}" \
   -o "merge_request.title=$title" \

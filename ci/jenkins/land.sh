@@ -15,6 +15,13 @@ for name in SORTIE_OUT SORTIE_POLICY; do
 done
 branch=sortie/$(printf %s "${BUILD_TAG:?}" | tr -c 'A-Za-z0-9_-' -)
 
+# The checkout may belong to another user than this container's, which git refuses unless told. The job's
+# own settings in GIT_CONFIG_… stay.
+top=$(git -c safe.directory='*' rev-parse --show-toplevel)
+settings=${GIT_CONFIG_COUNT:-0}
+export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$top"
+export GIT_CONFIG_COUNT=$((settings += 1))
+
 commit=$(env -u GIT_ASKPASS -u GIT_USERNAME -u GIT_PASSWORD \
   sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
 if [ -z "$commit" ]; then

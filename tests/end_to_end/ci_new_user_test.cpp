@@ -77,6 +77,7 @@ class NewUser {
                  {"GITHUB_STEP_SUMMARY", folder_.path("step-summary").string()},
                  {"SORTIE_OUT", "sortie-out"}});
     for (const auto& [name, value] : more) command += " '" + name + "=" + value + "'";
+    const RunnersFolder checkout(below);
     return run_program({"sh", "-c", command + " bash -e " + script}, below);
   }
 

@@ -47,10 +47,11 @@ class PullRequest {
     folder_.write("task.yaml", task);
     fs::create_directory(folder_.path("bin"));
     fs::create_symlink(sortie_binary(), folder_.path("bin/sortie"));
-    folder_.write("bin/gh", "#!/bin/bash\nprintf '%s\\n' \"$*\" >> '" + at("asked") +
-                                "'\ncase $* in\n*--paginate*) cat '" + at("files.json") +
-                                "' ;;\n*--input*) cp \"${@: -1}\" '" + at("post.json") +
-                                "' ;;\nesac\n");
+    folder_.write(
+        "bin/gh",
+        "#!/bin/bash\ngit rev-parse -q --verify HEAD > /dev/null || exit 4\nprintf '%s\\n' \"$*\" >> '" +
+            at("asked") + "'\ncase $* in\n*--paginate*) cat '" + at("files.json") +
+            "' ;;\n*--input*) cp \"${@: -1}\" '" + at("post.json") + "' ;;\nesac\n");
     fs::permissions(folder_.path("bin/gh"), fs::perms::owner_all);
     folder_.write("files.json",
                   R"([{"filename": "a.c", "patch": "@@ -1,3 +1,3 @@\n 1\n-2\n+wrong\n 3"}])"
@@ -76,6 +77,8 @@ class PullRequest {
                  {"SORTIE_BASE", base_},
                  {"SORTIE_HEAD", head_},
                  {"OPENAI_API_KEY", ""}});
+    const RunnersFolder checkout(folder_.path("work"));
+    const RunnersFolder base_checkout(folder_.path("base"));
     return run_program({"bash", "-e", SORTIE_SOURCE_DIR "/ci/github/" + script},
                        folder_.path(below), more);
   }

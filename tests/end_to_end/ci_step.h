@@ -1,15 +1,36 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/files/files.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/run_folder.h"
 
 namespace sortie::test {
+
+/// As long as it lives, a checkout is as a job in a container of GitHub has it: its top folder is of the
+/// runner's user, and the job's steps are root's. Nothing changes for a caller who is not root.
+class RunnersFolder {
+ public:
+  explicit RunnersFolder(std::filesystem::path folder) : folder_(std::move(folder)) {
+    give_to(1001);
+  }
+  RunnersFolder(const RunnersFolder&) = delete;
+  RunnersFolder& operator=(const RunnersFolder&) = delete;
+  ~RunnersFolder() { give_to(0); }
+
+ private:
+  void give_to(uid_t user) const {
+    if (::geteuid() == 0 && ::chown(folder_.c_str(), user, user) != 0) std::abort();
+  }
+  std::filesystem::path folder_;
+};
 
 /// A repository with a task, `sortie` and a `gh` on PATH that writes down what it is asked for, and
 /// a bare repository as its origin.
@@ -29,9 +50,12 @@ class Step {
             .message("-Corrected $(touch hacked) `touch hacked`."));
     std::filesystem::create_directory(folder_.path("bin"));
     std::filesystem::create_symlink(sortie_binary(), folder_.path("bin/sortie"));
-    folder_.write("bin/gh", "#!/bin/bash\nenv > '" + folder_.path("gh-env").string() +
-                                "'\nprintf '%s\\n' \"$@\" > '" + folder_.path("gh.txt").string() +
-                                "'\ncat >> '" + folder_.path("gh.txt").string() + "'\n");
+    // As the real one, it asks git about the checkout.
+    folder_.write("bin/gh",
+                  "#!/bin/bash\ngit rev-parse -q --verify HEAD > /dev/null || exit 4\n"
+                  "printf '%s\\n' \"$@\" > '" +
+                      folder_.path("gh.txt").string() + "'\ncat >> '" +
+                      folder_.path("gh.txt").string() + "'\n");
     std::filesystem::permissions(folder_.path("bin/gh"), std::filesystem::perms::owner_all);
     folder_.write("step-outputs", "");
     const std::string said = git(folder_.workspace(), {"rev-parse", "HEAD"});
@@ -48,6 +72,7 @@ class Step {
                  {"SORTIE_OUT", folder_.out().string()},
                  {"SORTIE_POLICY", "auto"},
                  {"OPENAI_API_KEY", ""}});
+    const RunnersFolder checkout(folder_.workspace());
     return run_program(
         {"bash", "-e", (std::filesystem::path(SORTIE_SOURCE_DIR) / "ci" / script).string()},
         folder_.workspace(), more);
