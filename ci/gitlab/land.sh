@@ -3,11 +3,13 @@
 # open the merge request. Needs git and jq; has no key of a model, and runs nothing of the diff.
 #   SORTIE_OUT         the run's folder, from the artifact
 #   SORTIE_POLICY      the policy of this checkout, which judges the diff
+#   SORTIE_WORKSPACE   the folder that the run worked on, by default the current one
 #   SORTIE_PUSH_TOKEN  may write the repository
 #   CI_…               as GitLab sets them
 set -euo pipefail
 
-for name in SORTIE_OUT SORTIE_POLICY; do
+SORTIE_WORKSPACE=${SORTIE_WORKSPACE:-.}
+for name in SORTIE_OUT SORTIE_POLICY SORTIE_WORKSPACE; do
   case ${!name-} in
     '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
     -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
@@ -22,7 +24,8 @@ export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$to
 export GIT_CONFIG_COUNT=$((settings += 1))
 
 commit=$(env -u SORTIE_PUSH_TOKEN -u CI_JOB_TOKEN \
-  sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
+  sortie land "$SORTIE_OUT" -C "$SORTIE_WORKSPACE" \
+  --policy "$SORTIE_POLICY" --onto HEAD --three-way)
 if [ -z "$commit" ]; then
   echo "sortie land: nothing was changed" >&2
   exit 0

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # The stage "land": judges the diff of a run again, and pushes it as a branch. Runs nothing of the
 # diff, and has no key of a model.
-#   SORTIE_OUT     the run's folder
-#   SORTIE_POLICY  the policy of this checkout, which judges the diff
-#   GIT_ASKPASS    from the Git plugin's gitUsernamePassword
-#   BUILD_TAG      from Jenkins; names the branch
+#   SORTIE_OUT        the run's folder
+#   SORTIE_POLICY     the policy of this checkout, which judges the diff
+#   SORTIE_WORKSPACE  the folder that the run worked on, by default the current one
+#   GIT_ASKPASS       from the Git plugin's gitUsernamePassword
+#   BUILD_TAG         from Jenkins; names the branch
 set -euo pipefail
 
-for name in SORTIE_OUT SORTIE_POLICY; do
+SORTIE_WORKSPACE=${SORTIE_WORKSPACE:-.}
+for name in SORTIE_OUT SORTIE_POLICY SORTIE_WORKSPACE; do
   case ${!name-} in
     '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
     -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
@@ -23,7 +25,8 @@ export "GIT_CONFIG_KEY_$settings=safe.directory" "GIT_CONFIG_VALUE_$settings=$to
 export GIT_CONFIG_COUNT=$((settings += 1))
 
 commit=$(env -u GIT_ASKPASS -u GIT_USERNAME -u GIT_PASSWORD \
-  sortie land "$SORTIE_OUT" --policy "$SORTIE_POLICY" --onto HEAD --three-way)
+  sortie land "$SORTIE_OUT" -C "$SORTIE_WORKSPACE" \
+  --policy "$SORTIE_POLICY" --onto HEAD --three-way)
 if [ -z "$commit" ]; then
   echo "sortie land: nothing was changed" >&2
   exit 0

@@ -73,6 +73,29 @@ BOOST_AUTO_TEST_CASE(the_two_jobs_of_gitlab_open_a_merge_request) {
     BOOST_TEST(!holds(step.folder().artifact(name), "token-"), name);
 }
 
+BOOST_AUTO_TEST_CASE(the_policy_judges_paths_of_the_project_below_the_checkout) {
+  const Step step;
+  const RunFolder& folder = step.folder();
+  folder.write("work/project/answer.txt", "wrong\n");
+  commit_all(folder.workspace());
+  folder.write("strict.yaml", "version: 1\nextends: auto\npaths: {protect: [answer.txt]}\n");
+  const Said worked = step.work({{"SORTIE_WORKSPACE", "project"}});
+  BOOST_REQUIRE_MESSAGE(worked.status == 0, worked.output);
+
+  for (const std::string script : {"github/land.sh", "gitlab/land.sh", "jenkins/land.sh"}) {
+    const Said landed = step.run(script, {{"SORTIE_WORKSPACE", "project"},
+                                          {"SORTIE_POLICY", folder.path("strict.yaml").string()},
+                                          {"SORTIE_BRANCH", "sortie/1"},
+                                          {"GH_TOKEN", "token"},
+                                          {"SORTIE_PUSH_TOKEN", "token"},
+                                          {"CI_SERVER_URL", "file:///nowhere"},
+                                          {"BUILD_TAG", "b"}});
+
+    BOOST_TEST(landed.status == 8, script << ": " << landed.output);
+    BOOST_TEST(holds(landed.output, "answer.txt"), landed.output);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_second_stage_of_jenkins_pushes_what_the_first_has_made) {
   const Step step;
   // The agent's user has neither a name nor a HOME in the container.
