@@ -10,6 +10,8 @@
 #include "app/commands/doctor.h"
 #include "app/show/standard_output.h"
 #include "core/base/error.h"
+#include "core/base/own_variable.h"
+#include "core/catalog/providers.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -20,6 +22,9 @@ namespace fs = std::filesystem;
 struct InitFlags {
   std::string argument;  ///< TOOLCHAIN
   InitOptions options;
+  std::string model;  ///< --model
+  std::string provider;
+  std::string base_url;
   bool dry_run = false;
 };
 
@@ -71,10 +76,21 @@ std::string file_texts(const InitPlan& plan) {
   return text;
 }
 
-void tell_next(const InitPlan& plan) {
+/// Another provider whose key is set here while the chosen one's is not: "anthropic".
+std::string provider_with_key(const FirstModel& model) {
+  if (model.key_variable.empty() || !own_variable(model.key_variable.c_str()).empty()) return "";
+  for (const ProviderInfo& one : providers())
+    if (!one.key_variable.empty() && !own_variable(std::string(one.key_variable).c_str()).empty())
+      return std::string(one.name);
+  return "";
+}
+
+void tell_next(const InitPlan& plan, const FirstModel& model) {
   std::string text =
       "next:\n  sortie run .sortie/task.yaml        once its prompt says what you want\n";
-  const std::string step = ci_next_step(plan.ci.system, plan.top, plan.project);
+  if (const std::string other = provider_with_key(model); !other.empty())
+    text += "  or, since its key is set here:      sortie init --force --provider " + other + "\n";
+  const std::string step = ci_next_step(plan.ci.system, plan.top, plan.project, model);
   if (!step.empty()) text += "  for the workflow: commit the files; " + step + "\n";
   print_out(text);
 }
@@ -104,6 +120,7 @@ ExitCode init(InitFlags flags) {
   std::error_code error;
   const fs::path here = fs::canonical(".", error);
   if (error) throw InputError(std::string("the current folder: ") + error.message());
+  flags.options.model = first_model(flags.provider, flags.model, flags.base_url);
   const InitPlan plan = plan_init(here, flags.options);
   if (flags.dry_run) {
     print_out(found_lines(plan) + file_lines(plan, "would write") + file_texts(plan));
@@ -112,7 +129,7 @@ ExitCode init(InitFlags flags) {
   write_init(plan);
   print_out(found_lines(plan) + file_lines(plan, "wrote"));
   tell_doctor(".sortie/task.yaml");
-  tell_next(plan);
+  tell_next(plan, flags.options.model);
   return ExitCode::success;
 }
 
@@ -133,6 +150,10 @@ void add_init(CommandTable& table) {
   app.add_option("--ci", flags->options.ci,
                  "the workflow's system, where the repository has no sign of it")
       ->check(CLI::IsMember(systems));
+  app.add_option("-m,--model", flags->model, "the task's model");
+  app.add_option("--provider", flags->provider, "its provider, whose key the workflow passes on");
+  app.add_option("--base-url", flags->base_url,
+                 "its address, which the policy then lets the key go to");
   app.add_flag("--force", flags->options.force, "replace files that exist");
   app.add_flag("--dry-run", flags->dry_run, "print the files instead of writing them");
 }

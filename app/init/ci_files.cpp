@@ -1,5 +1,7 @@
 #include "app/init/ci_files.h"
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "app/init/init_files.h"
@@ -39,19 +41,23 @@ std::string workflow_name(const fs::path& project) {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-/// The template with its %NAME%s replaced, in one pass.
-std::string filled(const std::string& text, const Values& values) {
+/// A template with each of these texts replaced, in one pass.
+/// @throws Error  it has none of one of them: it was changed, and this was not
+std::string filled(const std::string& name, const Values& values) {
+  const std::string text = init_template(name);
+  for (const auto& [was, is] : values)
+    if (text.find(was) == std::string::npos) throw Error("ci/" + name + " has no " + was);
   std::string made;
   for (std::size_t at = 0; at < text.size();) {
-    bool replaced = false;
-    for (const auto& [name, value] : values)
-      if (text.compare(at, name.size(), name) == 0) {
-        made += value;
-        at += name.size();
-        replaced = true;
-        break;
-      }
-    if (!replaced) made += text[at++];
+    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& one) {
+      return text.compare(at, one.first.size(), one.first) == 0;
+    });
+    if (found == values.end()) {
+      made += text[at++];
+    } else {
+      made += found->second;
+      at += found->first.size();
+    }
   }
   return made;
 }
@@ -61,51 +67,126 @@ std::string groovy_text(const std::string& text) {
   std::string made = "'";
   for (const char letter : text) {
     if (letter == '\'' || letter == '\\') made += '\\';
-    made += letter;
+    made += letter == '\n' ? "\\n" : letter == '\r' ? "\\r" : std::string(1, letter);
   }
   return made + "'";
 }
 
-std::string own_workflow(const std::string& name, const fs::path& file, const fs::path& project,
-                         std::string (*text_of)(const std::string&)) {
+/// The project of a workflow in words of its language.
+struct ProjectWords {
+  std::string task;
+  std::string policy;
+  std::string workspace;
+};
+
+ProjectWords words_of(const fs::path& project, std::string (*text_of)(const std::string&)) {
   const fs::path settings = project / ".sortie";
-  return filled(init_template(name),
-                {{"%NAME%", workflow_name(project)},
-                 {"%FILE%", file.generic_string()},
-                 {"%TASK%", text_of((settings / "task.yaml").generic_string())},
-                 {"%POLICY%", text_of((settings / "policy.yaml").generic_string())},
-                 {"%WORKSPACE%", text_of(project.empty() ? "." : project.generic_string())},
-                 {"%VERSION%", SORTIE_VERSION}});
+  return {text_of((settings / "task.yaml").generic_string()),
+          text_of((settings / "policy.yaml").generic_string()),
+          text_of(project.empty() ? "." : project.generic_string())};
 }
 
+constexpr const char* kOpenAiKey = "OPENAI_API_KEY";
+
 fs::path gitlab_file(const fs::path& project) {
-  return fs::path(".gitlab") / (workflow_name(project) + ".yml");
+  return fs::path(".gitlab/sortie") / (workflow_name(project) + ".gitlab-ci.yml");
 }
 
 fs::path jenkins_file(const fs::path& project) { return project / ".sortie/Jenkinsfile"; }
 
-std::vector<InitFile> github_files(const fs::path& project) {
-  const fs::path workflows = ".github/workflows";
-  const fs::path own = workflows / (workflow_name(project) + ".yml");
-  return {
-      {own, own_workflow("github.yml", own, project, yaml_text), "the workflow, started by hand"},
-      {workflows / "sortie-change.yml", init_template("workflows/change.yml"),
-       "its two jobs: one works, the other opens the pull request"},
-      {".github/sortie/action.yml", init_template("action.yml"), "the step of the first"},
-      {".github/sortie/run.sh", init_template("run.sh"), "its script", true},
-      {".github/sortie/land.sh", init_template("land.sh"), "the script of the second", true}};
+/// "anthropic-api-key", as names of credentials are in Jenkins.
+std::string credential_name(std::string variable) {
+  for (char& letter : variable)
+    letter =
+        letter == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return variable;
 }
 
-std::vector<InitFile> gitlab_files(const fs::path& top, const fs::path& project) {
+InitFile script(const fs::path& folder, const std::string& name, const char* purpose) {
+  return {folder / fs::path(name).filename(), init_template(name), purpose, true};
+}
+
+std::vector<InitFile> github_files(const fs::path& project, const FirstModel& model) {
+  const fs::path workflows = ".github/workflows";
+  const std::string name = workflow_name(project);
+  const ProjectWords words = words_of(project, yaml_text);
+  Values values = {{"\nname: sortie\n", "\nname: " + name + "\n"},
+                   {"group: sortie,", "group: " + name + ","},
+                   {"task: .sortie/task.yaml\n", "task: " + words.task + "\n"},
+                   {"policy: .sortie/policy.yaml\n", "policy: " + words.policy + "\n"},
+                   {"workspace: \".\"\n", "workspace: " + words.workspace + "\n"}};
+  if (model.key_variable.empty()) {
+    values.emplace_back("#   the secret OPENAI_API_KEY\n", "");
+    values.emplace_back("    secrets:\n      OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n", "");
+  } else {
+    values.emplace_back(kOpenAiKey, model.key_variable);
+  }
+  return {
+      {workflows / (name + ".yml"), filled("github/workflows/task.yml", values),
+       "the workflow, started by hand"},
+      {workflows / "sortie-change.yml", init_template("github/workflows/change.yml"),
+       "its two jobs: one works, the other opens the pull request"},
+      {".github/sortie/action.yml", init_template("github/action.yml"), "the step of the first"},
+      script(".github/sortie", "github/run.sh", "its script"),
+      script(".github/sortie", "github/land.sh", "the script of the second")};
+}
+
+std::vector<InitFile> gitlab_files(const fs::path& top, const fs::path& project,
+                                   const FirstModel& model) {
   const fs::path own = gitlab_file(project);
+  const std::string name = workflow_name(project);
+  const ProjectWords words = words_of(project, yaml_text);
+  Values values = {
+      {"sortie.gitlab-ci.yml", own.filename()},
+      {"\n.sortie:\n", "\n." + name + ":\n"},
+      {"extends: .sortie\n", "extends: ." + name + "\n"},
+      {"\nsortie:\n", "\n" + name + ":\n"},
+      {"job: sortie,", "job: " + name + ","},
+      {"\nsortie-merge-request:\n", "\n" + name + "-merge-request:\n"},
+      {"SORTIE_TASK: .sortie/task.yaml\n", "SORTIE_TASK: " + words.task + "\n"},
+      {"SORTIE_POLICY: .sortie/policy.yaml\n", "SORTIE_POLICY: " + words.policy + "\n"},
+      {"SORTIE_WORKSPACE: \".\"\n", "SORTIE_WORKSPACE: " + words.workspace + "\n"}};
+  if (model.key_variable.empty())
+    values.emplace_back("#   OPENAI_API_KEY, environment sortie/work\n", "");
+  else
+    values.emplace_back(kOpenAiKey, model.key_variable);
   std::vector<InitFile> files = {
-      {own, own_workflow("gitlab.yml", own, project, yaml_text), "the job"}};
+      {own, filled("gitlab/sortie.gitlab-ci.yml", values),
+       "its two jobs: one works, the other opens the merge request"},
+      script(".gitlab/sortie", "github/run.sh", "the script of the first"),
+      script(".gitlab/sortie", "gitlab/land.sh", "the script of the second")};
   std::error_code error;
   if (!fs::exists(fs::symlink_status(top / kGitLabFile, error)))
     files.push_back({kGitLabFile,
                      "include:\n  - local: " + yaml_text("/" + own.generic_string()) + "\n",
                      "includes it"});
   return files;
+}
+
+std::vector<InitFile> jenkins_files(const fs::path& project, const FirstModel& model) {
+  const ProjectWords words = words_of(project, groovy_text);
+  Values values = {{"'.sortie/task.yaml'", words.task},
+                   {"'.sortie/policy.yaml'", words.policy},
+                   {"SORTIE_WORKSPACE = '.'", "SORTIE_WORKSPACE = " + words.workspace}};
+  if (model.key_variable.empty()) {
+    values.emplace_back("the credentials \"openai-api-key\" (secret text) and", "the credential");
+    values.emplace_back(
+        "        withCredentials([string(credentialsId: 'openai-api-key', variable: "
+        "'OPENAI_API_KEY')]) {\n          sh '.jenkins/run.sh'\n        }\n",
+        "        sh '.jenkins/run.sh'\n");
+  } else {
+    values.emplace_back(credential_name(kOpenAiKey), credential_name(model.key_variable));
+    values.emplace_back(kOpenAiKey, model.key_variable);
+  }
+  return {{jenkins_file(project), filled("jenkins/Jenkinsfile", values),
+           "a pipeline of two stages: one works, the other pushes a branch"},
+          script(".jenkins", "github/run.sh", "the script of the first"),
+          script(".jenkins", "jenkins/land.sh", "the script of the second")};
+}
+
+/// "the secret X and " or "".
+std::string if_keyed(const FirstModel& model, const std::string& words) {
+  return model.key_variable.empty() ? "" : words;
 }
 
 }  // namespace
@@ -124,42 +205,46 @@ CiChoice find_ci(const fs::path& top, const fs::path& git_dir) {
   return {CiSystem::github, "the repository has no files of another system"};
 }
 
-std::vector<InitFile> ci_files(CiSystem system, const fs::path& top, const fs::path& project) {
+std::vector<InitFile> ci_files(CiSystem system, const fs::path& top, const fs::path& project,
+                               const FirstModel& model) {
   switch (system) {
     case CiSystem::github:
-      return github_files(project);
+      return github_files(project, model);
     case CiSystem::gitlab:
-      return gitlab_files(top, project);
+      return gitlab_files(top, project, model);
     case CiSystem::jenkins:
-      return {{jenkins_file(project),
-               own_workflow("Jenkinsfile", jenkins_file(project), project, groovy_text),
-               "the script of a pipeline"}};
+      return jenkins_files(project, model);
     case CiSystem::none:
       break;
   }
   return {};
 }
 
-std::string ci_next_step(CiSystem system, const fs::path& top, const fs::path& project) {
+std::string ci_folder(CiSystem system) {
+  return system == CiSystem::gitlab ? ".gitlab" : system == CiSystem::jenkins ? ".jenkins" : "";
+}
+
+std::string ci_next_step(CiSystem system, const fs::path& top, const fs::path& project,
+                         const FirstModel& model) {
+  const std::string image = "SORTIE_IMAGE: an image with sortie and this project's tools";
   std::error_code error;
   switch (system) {
     case CiSystem::github:
-      return "in the repository's settings set the secret OPENAI_API_KEY and the variable "
-             "SORTIE_IMAGE: an image with sortie and this project's tools";
-    case CiSystem::gitlab: {
-      const std::string include = fs::exists(fs::symlink_status(top / kGitLabFile, error))
-                                      ? std::string("include it in ") + kGitLabFile +
-                                            " (include: [{local: /" +
-                                            gitlab_file(project).generic_string() + "}]), and "
-                                      : "";
-      return include +
-             "set the variables OPENAI_API_KEY and SORTIE_IMAGE of the project: an image with "
-             "sortie and this project's tools";
-    }
+      return "in the repository's settings set " +
+             if_keyed(model, "the secret " + model.key_variable + " and ") + "the variable " +
+             image;
+    case CiSystem::gitlab:
+      return (fs::exists(fs::symlink_status(top / kGitLabFile, error))
+                  ? std::string("include it in ") + kGitLabFile + " (include: [{local: /" +
+                        gitlab_file(project).generic_string() + "}]), and "
+                  : "") +
+             "set the variables " + if_keyed(model, model.key_variable + ", ") +
+             "SORTIE_PUSH_TOKEN and " + image + "; " + gitlab_file(project).generic_string() +
+             " says for which environment";
     case CiSystem::jenkins:
       return "make a pipeline with the script path " + jenkins_file(project).generic_string() +
-             ", the credential openai-api-key and the variable SORTIE_IMAGE: an image with sortie "
-             "and this project's tools";
+             ", the credentials " + if_keyed(model, credential_name(model.key_variable) + " and ") +
+             "sortie-push, and the variable " + image;
     case CiSystem::none:
       break;
   }

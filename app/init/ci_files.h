@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/init/first_model.h"
 #include "core/base/spelling.h"
 
 namespace sortie {
@@ -38,14 +39,18 @@ struct CiChoice {
 /// @param git_dir  of its configuration
 CiChoice find_ci(const std::filesystem::path& top, const std::filesystem::path& git_dir);
 
-/// The workflow and what it needs.
+/// The workflow and what it needs, from ci/ of this repository.
 /// @param top      the repository's top, for what is there already
 /// @param project  the folder of `.sortie`, below `top`; "" for the top itself
 std::vector<InitFile> ci_files(CiSystem system, const std::filesystem::path& top,
-                               const std::filesystem::path& project);
+                               const std::filesystem::path& project, const FirstModel& model);
+
+/// The folder of the system's scripts at the repository's top, which no diff should change, where
+/// policies do not protect it by themselves as they do `.github`; "" for none.
+std::string ci_folder(CiSystem system);
 
 /// What is left to do by hand before the workflow runs; "" for none.
 std::string ci_next_step(CiSystem system, const std::filesystem::path& top,
-                         const std::filesystem::path& project);
+                         const std::filesystem::path& project, const FirstModel& model);
 
 }  // namespace sortie

@@ -111,10 +111,12 @@ InitPlan plan_init(const fs::path& folder, const InitOptions& options) {
   choose_toolchain(folder, options, plan);
   choose_ci(place, options, plan);
   std::vector<InitFile> all = {
-      {plan.project / ".sortie/task.yaml", first_task(plan.toolchain), "a first task"},
-      {plan.project / ".sortie/policy.yaml", first_policy(plan.toolchain),
+      {plan.project / ".sortie/task.yaml", first_task(plan.toolchain, options.model),
+       "a first task"},
+      {plan.project / ".sortie/policy.yaml",
+       first_policy(plan.toolchain, options.model, ci_folder(plan.ci.system)),
        "what the agent may do"}};
-  for (InitFile& file : ci_files(plan.ci.system, plan.top, plan.project))
+  for (InitFile& file : ci_files(plan.ci.system, plan.top, plan.project, options.model))
     all.push_back(std::move(file));
   if (!place.git_dir.empty()) all.push_back(ignore_file(plan));
   for (InitFile& file : all)

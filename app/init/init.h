@@ -15,7 +15,8 @@ namespace sortie {
 struct InitOptions {
   std::string toolchain;  ///< one of toolchain_names(); "" for the one that is found
   std::string ci;         ///< a spelling of CiSystem; "" for the one that is found
-  bool force = false;     ///< replaces files that exist
+  FirstModel model;
+  bool force = false;  ///< replaces files that exist
 };
 
 /// The first files of a project, not yet written.

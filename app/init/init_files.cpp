@@ -74,7 +74,7 @@ std::string yaml_text(const std::string& text) {
   return plain ? text : write_json(Json(text));
 }
 
-std::string first_task(const Toolchain& toolchain) {
+std::string first_task(const Toolchain& toolchain, const FirstModel& model) {
   std::string text =
       "# A first task for " + described(toolchain) +
       ", made by `sortie init`. Run it in the folder above:\n"
@@ -85,15 +85,12 @@ std::string first_task(const Toolchain& toolchain) {
       "the folder.\n"
       "# All keys: docs/task.md of sortie, or `sortie schema task`.\n";
   text += toolchain.commands.empty() ? kPlainWork : verified_work(toolchain);
-  text +=
-      "\n"
-      "# The model is OpenAI's, with the key in OPENAI_API_KEY. For another one (docs/models.md):\n"
-      "# model: {provider: anthropic, name: claude-sonnet-4-5}       # ANTHROPIC_API_KEY\n"
-      "# model: {provider: local, name: NAME, base_url: \"http://127.0.0.1:11434/v1\"}\n";
+  text += "\n" + model_lines(model);
   return text;
 }
 
-std::string first_policy(const Toolchain& toolchain) {
+std::string first_policy(const Toolchain& toolchain, const FirstModel& model,
+                         const std::string& ci_folder) {
   std::string text = "# What an agent may do here, for " + described(toolchain) +
                      ", made by `sortie init`.\n"
                      "# What no rule allows is denied. Every command runs in a sandbox, which "
@@ -125,8 +122,10 @@ std::string first_policy(const Toolchain& toolchain) {
   text += "\nenvironment:\n  set:\n    CI: \"true\"\n";
   for (const auto& [name, value] : toolchain.variables)
     text += "    " + name + ": " + write_json(Json(value)) + "\n";
+  text += model_bounds(model);
   text +=
-      "\n# Neither a run nor a diff that is landed may change them.\npaths:\n  protect: [.sortie]\n";
+      "\n# Neither a run nor a diff that is landed may change them.\npaths:\n  protect: [.sortie" +
+      (ci_folder.empty() ? "" : ", " + ci_folder) + "]\n";
   return text;
 }
 

@@ -2,15 +2,18 @@
 
 #include <string>
 
+#include "app/init/first_model.h"
 #include "app/init/toolchain.h"
 
 namespace sortie {
 
 /// The text of .sortie/task.yaml for a project.
-std::string first_task(const Toolchain& toolchain);
+std::string first_task(const Toolchain& toolchain, const FirstModel& model);
 
 /// The text of .sortie/policy.yaml for a project.
-std::string first_policy(const Toolchain& toolchain);
+/// @param ci_folder  the folder of the CI system's scripts, which is protected too; "" for none
+std::string first_policy(const Toolchain& toolchain, const FirstModel& model,
+                         const std::string& ci_folder);
 
 /// The text of a .gitignore that leaves output folders out.
 /// @param found  its text now; "" if there is none

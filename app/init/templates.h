@@ -4,8 +4,8 @@
 
 namespace sortie {
 
-/// A file of this repository that `sortie init` writes, as it is there.
-/// @param name  of ci/github ("action.yml", "workflows/change.yml") or of app/init/templates
+/// A file of ci/ that `sortie init` writes, as it is there.
+/// @param name  "github/action.yml", "jenkins/Jenkinsfile"
 std::string init_template(const std::string& name);
 
 }  // namespace sortie

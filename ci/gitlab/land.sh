@@ -43,4 +43,4 @@ exec git -c core.hooksPath=/dev/null push -q \
   -o "merge_request.target=${CI_DEFAULT_BRANCH:?}" \
   -o "merge_request.title=$title" \
   -o "merge_request.description=Made by sortie: ${CI_PIPELINE_URL:?}. The commit's message has the agent's words." \
-  "$CI_SERVER_URL/${CI_PROJECT_PATH:?}.git" "$commit:refs/heads/sortie/${CI_PIPELINE_ID:?}"
+  "$CI_SERVER_URL/${CI_PROJECT_PATH:?}.git" "$commit:refs/heads/sortie/${CI_JOB_ID:?}"

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_two_jobs_of_gitlab_open_a_merge_request) {
                          {"CI_PROJECT_PATH", "origin"},
                          {"CI_SERVER_URL", "file://" + step.folder().path("").string()},
                          {"CI_DEFAULT_BRANCH", "main"},
-                         {"CI_PIPELINE_ID", "12"},
+                         {"CI_JOB_ID", "12"},
                          {"CI_PIPELINE_URL", "https://gitlab.example/p/12"},
                          {"CI_JOB_TOKEN", "glcbt-token-of-the-job"}};
   Variables second = job;

@@ -7,9 +7,8 @@
 
 #include "core/files/files.h"
 #include "core/text/text.h"
+#include "tests/end_to_end/ci_schemas.h"
 #include "tests/support/document_blocks.h"
-#include "tests/support/git_repository.h"
-#include "tests/support/npm_packages.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;
@@ -21,36 +20,11 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = SORTIE_SOURCE_DIR;
 
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  write_file(file, text);
-}
-
 /// With a word of the text in place of another one.
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   BOOST_REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
-}
-
-/// What action-validator says, which has the schemas of GitHub that SchemaStore publishes.
-Said check_for_github(const std::string& name, const std::string& text) {
-  const TemporaryFolder folder;
-  write(folder / name, text);
-  auto argv = npm_packages().command("@action-validator/cli", "cli.mjs");
-  argv.push_back(name);
-  return run_program(argv, folder.path());
-}
-
-/// What gitlab-ci-local says, which has the schema of GitLab's own editor.
-Said check_for_gitlab(const std::string& text) {
-  const TemporaryFolder folder;
-  make_repository(folder.path());
-  git(folder.path(), {"remote", "add", "origin", "https://gitlab.example/owner/project.git"});
-  write(folder / ".gitlab-ci.yml", text);
-  auto argv = npm_packages().command("gitlab-ci-local", "dist/index.js");
-  argv.insert(argv.end(), {"--list-all", "--home", folder.path().string()});
-  return run_program(argv, folder.path(), {{"HOME", folder.path().string()}});
 }
 
 bool has_shellcheck() {
@@ -169,7 +143,7 @@ BOOST_AUTO_TEST_CASE(shellcheck_finds_nothing_in_any_script,
 
   BOOST_TEST(said.status == 0, said.output);
   const TemporaryFolder folder;
-  write(folder / "bad.sh", "#!/bin/bash\nrm -rf $1/*\n");
+  write_file(folder / "bad.sh", "#!/bin/bash\nrm -rf $1/*\n");
   BOOST_TEST(run_program({"shellcheck", "bad.sh"}, folder.path()).status == 1);
 }
 
@@ -181,7 +155,7 @@ BOOST_AUTO_TEST_CASE(shellcheck_finds_nothing_in_the_recipes,
     for (const std::string& script : scripts_of(block)) {
       ++scripts;
       const TemporaryFolder folder;
-      write(folder / "script", script);
+      write_file(folder / "script", script);
       // Systems run it with -e, and set the variables; a page goes there and back for its reader.
       const Said said = run_program(
           {"shellcheck", "--norc", "--shell=bash", "--exclude=SC2154,SC2164,SC2103", "script"},

@@ -53,6 +53,7 @@ const struct {
     {"docs/ci.md", "docker run", "needs a container engine"},
     {"samples/README.md", "OPENAI_API_KEY=…", "needs a key and a network"},
     {"docs/mcp.md", "npm install", "needs a network; tests/support/npm has the same package"},
+    {"docs/init.md", "sortie init --provider", "each flag alone, by init_ci_test.cpp"},
     {"docs/resume.md", "rsync -a", "needs a second machine"},
 };
 

@@ -210,21 +210,6 @@ BOOST_AUTO_TEST_CASE(each_toolchain_gets_files_that_are_valid) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_files_for_ci_are_those_of_this_repository) {
-  const InitRun run(ProjectFiles{{"go.mod", ""}});
-  run.make_git();
-  BOOST_TEST(run.init().status == 0);
-  const fs::path templates = fs::path(SORTIE_SOURCE_DIR) / "ci/github";
-  for (const auto& [made, source] :
-       {std::pair{".github/sortie/action.yml", "action.yml"},
-        std::pair{".github/sortie/run.sh", "run.sh"},
-        std::pair{".github/sortie/land.sh", "land.sh"},
-        std::pair{".github/workflows/sortie-change.yml", "workflows/change.yml"}})
-    BOOST_TEST((run.text(made) == read_file(templates / source)), made);
-  for (const char* script : {".github/sortie/run.sh", ".github/sortie/land.sh"})
-    BOOST_TEST(::access((run.workspace() / script).c_str(), X_OK) == 0, script);
-}
-
 BOOST_AUTO_TEST_CASE(files_that_exist_are_named_and_stay_unless_forced) {
   const InitRun run({{"go.mod", ""},
                      {".sortie/task.yaml", "mine\n"},
@@ -294,8 +279,8 @@ BOOST_AUTO_TEST_CASE(the_workflow_is_for_the_system_that_the_repository_has) {
        {{".gitlab-ci.yml", "a: {script: [b]}\n"}},
        "",
        {},
-       ".gitlab/sortie.yml",
-       "include it in .gitlab-ci.yml (include: [{local: /.gitlab/sortie.yml}])"},
+       ".gitlab/sortie/sortie.gitlab-ci.yml",
+       "include it in .gitlab-ci.yml (include: [{local: /.gitlab/sortie/sortie.gitlab-ci.yml}])"},
       {"GitLab's remote",
        {},
        "git@gitlab.example:a/b.git",
@@ -303,7 +288,7 @@ BOOST_AUTO_TEST_CASE(the_workflow_is_for_the_system_that_the_repository_has) {
        ".gitlab-ci.yml",
        "the remote is GitLab"},
       {"Jenkins", {{"Jenkinsfile", ""}}, "", {}, ".sortie/Jenkinsfile", "has Jenkinsfile"},
-      {"the flag", {{"Jenkinsfile", ""}}, "", {"--ci", "gitlab"}, ".gitlab/sortie.yml", "--ci"},
+      {"the flag", {{"Jenkinsfile", ""}}, "", {"--ci", "gitlab"}, ".gitlab/sortie/land.sh", "--ci"},
       {"none",
        {{".github/CODEOWNERS", ""}},
        "",
