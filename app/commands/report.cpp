@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "app/commands/command_line.h"
+#include "app/commands/secret_flags.h"
 #include "app/land/review_comments.h"
+#include "app/run/later_secrets.h"
 #include "app/show/standard_output.h"
 #include "ci/attempts.h"
 #include "ci/report/junit.h"
@@ -21,7 +23,6 @@
 #include "core/files/new_file_mode.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
-#include "policies/environment/known_secrets.h"
 
 namespace sortie {
 namespace {
@@ -34,6 +35,7 @@ struct ReportFlags {
   std::string format;  ///< "": the files for people
   std::string output;
   std::string diff;
+  LaterSecrets secrets{};
 };
 
 /// One way to tell a run.
@@ -80,7 +82,8 @@ fs::path folder_of(const fs::path& run) {
 }
 
 /// @throws Error  usage: it has no record of its own
-RunStory story_of(const fs::path& run) {
+RunStory story_of(const ReportFlags& flags) {
+  const fs::path run = flags.run;
   std::error_code error;
   const fs::path attempt = run / attempt_folder(1);
   if (!fs::exists(run / kTranscriptName, error) && fs::exists(attempt / kTranscriptName, error))
@@ -88,7 +91,7 @@ RunStory story_of(const fs::path& run) {
                      ": no attempt was picked (yet); name one of them: " + attempt.string());
   // The record is redacted; the diff is what it is.
   Redactor redactor;
-  redactor.add_all(known_secrets(Policy{}, own_environment()).values);
+  learn_of_recorded_run(redactor, run, flags.secrets);
   return read_run_story(run, {}, &redactor);
 }
 
@@ -143,7 +146,7 @@ ExitCode report(const ReportFlags& flags) {
   const ReportFormat* format = chosen_format(flags);
   if (!flags.diff.empty() && (format == nullptr || format->text != review))
     throw InputError("--diff belongs to --format review");
-  const RunStory story = story_of(flags.run);
+  const RunStory story = story_of(flags);
   const fs::path to = flags.output;
   if (format == nullptr) {
     write_all(story, to.empty() ? folder_of(flags.run) : to, to.empty());
@@ -182,6 +185,7 @@ void add_report(CommandTable& table) {
       "--diff", flags->diff,
       "with --format review: the diff of the pull request; findings on lines that it does "
       "not show stand in the body");
+  add_secret_flags(app, flags->secrets);
 }
 
 }  // namespace sortie

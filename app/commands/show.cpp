@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "app/commands/command_line.h"
+#include "app/commands/secret_flags.h"
+#include "app/run/later_secrets.h"
 #include "app/show/log_lines.h"
 #include "app/show/pager.h"
 #include "ci/report/call_words.h"
@@ -21,7 +23,6 @@
 #include "core/record/transcript.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
-#include "policies/environment/known_secrets.h"
 
 namespace sortie {
 namespace {
@@ -38,6 +39,7 @@ constexpr int kStepsAfterEnd = 15;
 struct ShowFlags {
   std::string run;
   bool follow = false;
+  LaterSecrets secrets{};
 };
 
 /// Whether the process that uses the folder is alive; nothing: it is not known.
@@ -144,9 +146,9 @@ class Shown {
                .verbose = style.verbose,
                .columns = columns_of_stdout()},
         pager_(!flags.follow),
-        tail_(transcript_of(flags.run)),
+        tail_(transcript_of(flags.run), redactor_),
         lines_(LogLines::Options{}, redactor_) {
-    redactor_.add_all(known_secrets(Policy{}, own_environment()).values);
+    learn_of_recorded_run(redactor_, run_, flags.secrets);
   }
 
   ExitCode print(bool follow) {
@@ -225,6 +227,7 @@ void add_show(CommandTable& table) {
   app.add_option("RUN", flags->run, "a run's output folder, or its transcript")->required();
   app.add_flag("-f,--follow", flags->follow,
                "show what comes, until the run ends; without a pager");
+  add_secret_flags(app, flags->secrets);
 }
 
 }  // namespace sortie

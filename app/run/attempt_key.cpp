@@ -35,13 +35,18 @@ AttemptKey::AttemptKey(const RunOptions& options) {
 }
 
 /// A position of its own: the attempts read at the same time.
-void AttemptKey::give_to(RunOptions& options) {
-  if (!copy_) return;
+RunOptions AttemptKey::again(RunOptions options) const {
+  if (!copy_) return options;
   const std::string path = "/proc/self/fd/" + std::to_string(copy_->get());
   const int own = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (own < 0) throw path_error("the API key", errno);
   options.api_key_fd = own;
   options.api_key_file.clear();
+  return options;
+}
+
+void AttemptKey::give_to(RunOptions& options) {
+  options = again(std::move(options));
   copy_.reset();
 }
 

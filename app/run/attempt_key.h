@@ -17,6 +17,8 @@ class AttemptKey {
 
   /// In the process of an attempt: gives the flags a descriptor that reads it from the beginning.
   void give_to(RunOptions& options);
+  /// In the process that reads it again: the flags with a descriptor of it; as they are without one.
+  RunOptions again(RunOptions options) const;
   void forget() noexcept { copy_.reset(); }
 
  private:

@@ -23,6 +23,7 @@
 #include "app/run/attempts_end.h"
 #include "app/run/found_attempts.h"
 #include "app/run/found_run.h"
+#include "app/run/later_secrets.h"
 #include "app/run/resumption.h"
 #include "app/run/run_apply.h"
 #include "app/run/run_start.h"
@@ -96,6 +97,7 @@ class Attempts {
     return stopped_by_ == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
   }
   bool may_go_on(ExitCode code) const;
+  void learn_for_reports();
   ExitCode end();
 
   const RunInputs& inputs_;
@@ -115,6 +117,7 @@ class Attempts {
   AttemptLog log_;
   std::string run_key_;
   Redactor redactor_;
+  std::string unknown_secrets_;  ///< why redactor_ does not know all of them; "" if it does
   std::vector<std::unique_ptr<AttemptProcess>> processes_;
   std::vector<AttemptEnd> ends_;
   std::deque<int> due_;   ///< those that may be started, in their order
@@ -328,6 +331,16 @@ void Attempts::take_end(AttemptProcess& process) {
   ends_.push_back(std::move(end));
 }
 
+/// The attempts know the secrets of files; this process only needs them for what it tells of the diff,
+/// and reads none while a process of theirs is left.
+void Attempts::learn_for_reports() {
+  try {
+    learn_later(redactor_, later_secrets_of(inputs_, key_.again(options_)));
+  } catch (const std::exception& error) {
+    unknown_secrets_ = error.what();
+  }
+}
+
 ExitCode Attempts::execute() {
   begin();
   start_due();
@@ -338,6 +351,7 @@ ExitCode Attempts::execute() {
     start_due();
     log_.write_some();
   }
+  learn_for_reports();
   key_.forget();
   return end();
 }
@@ -399,7 +413,8 @@ ExitCode Attempts::end() {
                                    .duration = duration,
                                    .events = all_events ? (*process)->events() : -1,
                                    .style = style_,
-                                   .redactor = redactor_});
+                                   .redactor = redactor_,
+                                   .unknown_secrets = unknown_secrets_});
   log_.say_sum(ends_, sum_of(ends_) + found_.lost, duration);
   if (!may_go_on(result.code)) out_.remove_state();
   result.reason = "attempt " + std::to_string(ends_[picked].number) + " of " +

@@ -257,6 +257,7 @@ void write_reports_of_all(const AttemptsEnd& end, RunResult& result, Json& json)
   std::error_code error;
   if (!fs::exists(fs::symlink_status(end.out.path() / kTranscriptName, error))) return;
   try {
+    if (!end.unknown_secrets.empty()) throw Error(end.unknown_secrets);
     Json artifacts = json["artifacts"];
     for (const auto& [name, digest] : write_reports(end.out, json, end.redactor)) {
       artifacts.set(name, digest);

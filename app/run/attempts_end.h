@@ -28,7 +28,8 @@ struct AttemptsEnd {
   std::chrono::milliseconds duration;  ///< of all of them
   int events = -1;  ///< what the picked one wrote on stdout; -1: not all of it is there
   const OutputStyle& style;
-  const Redactor& redactor;  ///< with what this process knows
+  const Redactor& redactor;            ///< with what this process knows
+  const std::string& unknown_secrets;  ///< why that is not all; "" if it is
 };
 
 /// Copies the picked attempt's artifacts to the top of --out, writes the files of the flags and

@@ -12,6 +12,7 @@
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/run_reports.h"
 #include "app/run/handover.h"
+#include "app/run/later_secrets.h"
 #include "app/run/next_step.h"
 #include "app/run/recorded_changes.h"
 #include "app/run/run_apply.h"
@@ -187,6 +188,7 @@ class LateEnd {
     for (const char* name : kReportNames) end.artifacts.erase(name);
     name_artifacts();
     try {
+      learn_later(redactor_, later_secrets_of(inputs_, options_));
       end.artifacts.merge(write_reports(out_, end.result, redactor_));
       name_artifacts();
     } catch (const std::exception& error) {

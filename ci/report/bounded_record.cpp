@@ -93,13 +93,15 @@ std::string read_part(const fs::path& path, std::uint64_t offset, std::size_t mo
 }
 
 std::optional<BoundedEvent> bounded_event(const TranscriptRecord& record,
-                                          const fs::path& transcript) {
+                                          const fs::path& transcript, const Redactor* redactor) {
   const fs::path folder = transcript.parent_path() / "blobs";
   Json data = record.data;
   std::uint64_t cut = 0;
   if (Json* output = data.find("output"); output != nullptr && is_text_blob(*output))
     *output = Json(bounded_text(folder / output->string_at("blob"), *output, &cut));
   take_blobs(data, folder, 0);
+  if (redactor != nullptr)
+    if (auto changed = redactor->changed(data)) data = std::move(*changed);
   std::optional<RunEvent> event = read_event(record.type, record.turn, data);
   if (!event) return std::nullopt;
   return BoundedEvent{std::move(*event), cut};

@@ -7,6 +7,7 @@
 
 #include "core/base/fd.h"
 #include "core/record/transcript_reader.h"
+#include "core/secrets/redact.h"
 
 namespace sortie {
 
@@ -21,9 +22,11 @@ struct BoundedEvent {
 /// between them but in an output: no more than a few KiB of a blob are read. Digests are not
 /// checked, links are not followed. A blob that can't be read is the head that its record has.
 ///
+/// @param redactor  for secrets that whoever wrote the record did not know of; null: none
 /// @return  nothing for an unknown type
 std::optional<BoundedEvent> bounded_event(const TranscriptRecord& record,
-                                          const std::filesystem::path& transcript);
+                                          const std::filesystem::path& transcript,
+                                          const Redactor* redactor);
 
 /// Opens a regular file for reading, without waiting and without following the last link of its path;
 /// no descriptor for anything else.

@@ -34,7 +34,7 @@ bool is_for_people(std::string_view line) {
 }
 
 /// Reads what can be read: a record that is torn or was changed ends the story.
-std::string read_events(const fs::path& transcript, StoryMaker& maker) {
+std::string read_events(const fs::path& transcript, const Redactor* redactor, StoryMaker& maker) {
   std::string problem;
   std::uint64_t number = 0;
   each_record_line(transcript, [&](std::string_view line) {
@@ -42,7 +42,7 @@ std::string read_events(const fs::path& transcript, StoryMaker& maker) {
     if (!is_for_people(line)) return true;
     try {
       const TranscriptRecord record = parse_record(line);
-      const auto event = bounded_event(record, transcript);
+      const auto event = bounded_event(record, transcript, redactor);
       if (event)
         maker.on(event->event, time_of_timestamp(record.timestamp), event->cut_from_output);
       return true;
@@ -266,7 +266,7 @@ RunStory read_run_story(const fs::path& run, const Json& result, const Redactor*
   const fs::path transcript = is_folder ? run / kTranscriptName : run;
   const fs::path folder = is_folder ? run : run.parent_path();
   StoryMaker maker;
-  std::string problem = read_events(transcript, maker);
+  std::string problem = read_events(transcript, redactor, maker);
   const std::optional<RunEnd> end = maker.end();
   RunStory story = maker.take();
   if (story.setting.run_id.empty())
@@ -279,6 +279,8 @@ RunStory read_run_story(const fs::path& run, const Json& result, const Redactor*
     if (is_folder) said = result_of_attempts(folder, story.setting.run_id);
     if (said.is_null()) said = end->result;
   }
+  if (redactor != nullptr)
+    if (auto changed = redactor->changed(said)) said = std::move(*changed);
   take_verdict(end, said, story.verdict);
   take_setting(said, story);
   take_times(said, story);

@@ -16,7 +16,8 @@ constexpr std::size_t kLongestRecord = 16u << 20;  ///< runs write 1 MiB at most
 
 }  // namespace
 
-RecordTail::RecordTail(std::filesystem::path transcript) : transcript_(std::move(transcript)) {
+RecordTail::RecordTail(std::filesystem::path transcript, const Redactor& redactor)
+    : transcript_(std::move(transcript)), redactor_(redactor) {
   std::uint64_t bytes = 0;
   file_ = open_regular(transcript_, bytes);
   if (!file_)
@@ -27,7 +28,7 @@ RecordTail::RecordTail(std::filesystem::path transcript) : transcript_(std::move
 void RecordTail::take(const std::string& line, const std::function<void(const RunEvent&)>& each) {
   ++number_;
   try {
-    const auto event = bounded_event(parse_record(line), transcript_);
+    const auto event = bounded_event(parse_record(line), transcript_, &redactor_);
     if (event) each(event->event);
   } catch (const Error& error) {
     throw Error(

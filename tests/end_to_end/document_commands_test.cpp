@@ -85,6 +85,8 @@ const struct {
      "0199a213-81c0-7800-8aa1-bbab2a035a53", "$thread"},
     {"docs/install.md", "sortie doctor ", "echo right >answer.txt"},
     {"README.md", "export OPENAI_API_KEY", "", "sk-…", "sk-1"},
+    {"docs/report.md", "sortie report sortie-out --api-key-file",
+     "echo sk-of-a-file-1234 >key.txt"},
     {"docs/stages.md", "sortie run plan.yaml",
      "printf 'version: 1\nprompt: Make a plan.\n' >plan.yaml\n"
      "printf 'version: 1\nprompt: Review {{diff}}\nvars: {diff: {required: true}}\n"

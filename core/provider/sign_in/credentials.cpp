@@ -129,18 +129,19 @@ bool key_may_go(const std::string& variable, const Endpoint& endpoint,
                      [&](const std::string& pattern) { return matches(pattern, endpoint.base); });
 }
 
+std::optional<std::string> read_given_key(const KeySources& sources) {
+  if (sources.descriptor) return read_descriptor(*sources.descriptor);
+  if (!sources.file.empty()) return read_key_file(sources.file);
+  return std::nullopt;
+}
+
 std::optional<std::string> find_api_key(const KeySources& sources, const Endpoint& endpoint,
                                         const CredentialBounds& bounds) {
   auto from_environment = take_environment_key(sources.variable);
   if (!from_environment) from_environment = sources.taken;
-  std::optional<std::string> key;
-  if (sources.descriptor) {
-    key = read_descriptor(*sources.descriptor);
-  } else if (!sources.file.empty()) {
-    key = read_key_file(sources.file);
-  } else if (from_environment) {
+  std::optional<std::string> key = read_given_key(sources);
+  if (!key && from_environment)
     key = checked_key(std::move(*from_environment), "the variable " + sources.variable);
-  }
   if (key) {
     check_host(sources, endpoint, bounds);
     return key;

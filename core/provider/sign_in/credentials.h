@@ -22,6 +22,10 @@ struct KeySources {
   std::optional<std::string> taken{};  ///< the variable's value, if it was taken before
 };
 
+/// Reads the key of the descriptor or file, if one of them is named.
+/// @throws Error  usage: it can't be read; auth: it is no key
+std::optional<std::string> read_given_key(const KeySources& sources);
+
 /// The policy's `bounds.credentials`: host patterns by variable, such as "api.openai.com",
 /// "*.example.com", or "host:PORT" for that port only.
 using CredentialBounds = std::map<std::string, std::vector<std::string>>;
