@@ -12,6 +12,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/secret_flags.h"
+#include "app/commands/shown_diff.h"
 #include "app/run/later_secrets.h"
 #include "app/show/log_lines.h"
 #include "app/show/pager.h"
@@ -39,6 +40,7 @@ constexpr int kStepsAfterEnd = 15;
 struct ShowFlags {
   std::string run;
   bool follow = false;
+  bool no_diff = false;
   LaterSecrets secrets{};
 };
 
@@ -57,7 +59,9 @@ std::string plural(std::int64_t number, const char* noun) {
 /// What the log of a run does not have: its end, as people ask for it.
 class EndLines {
  public:
-  EndLines(const RunStory& story, const LogStyle& style) : story_(story), style_(style) {}
+  /// @param diff  its lines
+  EndLines(const RunStory& story, const LogStyle& style, std::vector<std::string> diff)
+      : story_(story), style_(style), diff_(std::move(diff)) {}
 
   std::string text() {
     add_denials();
@@ -103,6 +107,7 @@ class EndLines {
                         : " +" + std::to_string(file.added) + " -" + std::to_string(file.removed)));
     }
     if (files > kShownFiles) line("  … and " + std::to_string(files - kShownFiles) + " more");
+    for (const std::string& one : diff_) line(one);
   }
 
   void add_attempts() {
@@ -134,6 +139,7 @@ class EndLines {
 
   const RunStory& story_;
   const LogStyle& style_;
+  std::vector<std::string> diff_;
   std::string text_;
 };
 
@@ -142,6 +148,7 @@ class Shown {
  public:
   Shown(const ShowFlags& flags, const OutputStyle& style)
       : run_(flags.run),
+        with_diff_(!flags.no_diff),
         style_{.colors = colors_on_stdout(style.color),
                .verbose = style.verbose,
                .columns = columns_of_stdout()},
@@ -154,7 +161,10 @@ class Shown {
   ExitCode print(bool follow) {
     if (!read_on() || (follow && !follow_on())) return ExitCode::success;
     put(lines_.finish(style_, true));
-    pager_.write(EndLines(read_run_story(run_, {}, &redactor_), style_).text());
+    const RunStory story = read_run_story(run_, {}, &redactor_);
+    std::vector<std::string> diff;
+    if (with_diff_) diff = shown_diff(story.changes, style_, transcript_of(run_).parent_path());
+    pager_.write(EndLines(story, style_, std::move(diff)).text());
     return ExitCode::success;
   }
 
@@ -201,6 +211,7 @@ class Shown {
   }
 
   fs::path run_;
+  bool with_diff_;
   LogStyle style_;
   Redactor redactor_;
   Pager pager_;
@@ -222,11 +233,13 @@ ExitCode show(const ShowFlags& flags, const OutputStyle& style) {
 void add_show(CommandTable& table) {
   auto flags = std::make_shared<ShowFlags>();
   CLI::App& app = add_command(
-      table, table.root, "show", "Show a run on the terminal: its log, and its end.",
+      table, table.root, "show", "Show a run on the terminal: its log, its diff, and its end.",
       "sortie show sortie-out", [flags, &style = table.style] { return show(*flags, style); });
   app.add_option("RUN", flags->run, "a run's output folder, or its transcript")->required();
   app.add_flag("-f,--follow", flags->follow,
                "show what comes, until the run ends; without a pager");
+  app.add_flag("--no-diff", flags->no_diff,
+               "name the changed files only; the diff is cut unless -v is given");
   add_secret_flags(app, flags->secrets);
 }
 

@@ -90,6 +90,38 @@ BOOST_AUTO_TEST_CASE(a_run_is_told_with_its_log_and_its_end) {
   BOOST_TEST(!says(run_program(in_ci).output, "\n::error"));
 }
 
+BOOST_AUTO_TEST_CASE(the_diff_is_shown_in_colours_and_cut) {
+  RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.write("work/old.txt", "1\n2\n3\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell(
+      {"sh", "-c",
+       "echo b > a.txt; mv old.txt renamed.txt; seq 500 > many; printf '\\033[2J\\n' > z"});
+  folder.write_task(cassette.next().message("done"), "policy: auto\n");
+  BOOST_TEST(folder.run().status == 0);
+
+  const std::string shown = run_program(show(folder.out())).output;
+  const std::string whole = run_program(show(folder.out(), {"-v"})).output;
+  const std::string without = run_program(show(folder.out(), {"--no-diff"})).output;
+  const std::string coloured = run_program(show(folder.out(), {"--color", "always"})).output;
+
+  for (const char* part :
+       {"\n--- a.txt (modified)\n@@ -1 +1 @@\n-a\n+b\n", "(renamed from old.txt)",
+        "--- many (added)\n", "\n+200\n… 300 more lines of this file\n"})
+    BOOST_TEST(says(shown, part), part << " in " << shown);
+  BOOST_TEST(
+      says(shown, "… 300 more lines in all: see " + (folder.out() / "changes.diff").string()));
+  BOOST_TEST(!says(shown, "\n+201\n"));
+  BOOST_TEST(says(whole, "\n+500\n"));
+  BOOST_TEST(!says(whole, "more line"));
+  BOOST_TEST(!says(without, "@@"));
+  BOOST_TEST(says(without, "  M a.txt +1 -1"));
+  BOOST_TEST(says(coloured, "\x1b[32m+b\x1b[0m\n"), coloured);
+  BOOST_TEST(!says(coloured, "\x1b[2J"));
+}
+
 BOOST_AUTO_TEST_CASE(a_terminal_gets_a_pager_and_colours) {
   const FailedRun folder;
   BOOST_TEST(folder.run().status == 1);
