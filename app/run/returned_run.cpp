@@ -11,6 +11,7 @@
 
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/run_reports.h"
+#include "app/inputs/thread_run.h"
 #include "app/run/handover.h"
 #include "app/run/later_secrets.h"
 #include "app/run/next_step.h"
@@ -252,6 +253,23 @@ void say_cached(const OutputFolder& out, Json json) {
   out.write("result.json", result_text(json));
 }
 
+/// Makes the reports that a full disk kept the run from writing. The record stays as it was: it names
+/// none.
+void make_missing_reports(const OutputFolder& out, const RunInputs& inputs,
+                          const RunOptions& options, const Json& json, RunResult& result) {
+  const ThreadRun* const thread = options.thread;
+  if (thread != nullptr && !thread->own_out) return;
+  if (json["artifacts"].find(kReportNames[0]) != nullptr) return;
+  try {
+    Redactor redactor;
+    learn(redactor, inputs.policy, known_secrets(inputs.policy, own_environment()).values);
+    learn_later(redactor, later_secrets_of(inputs, options));
+    result.artifacts.merge(write_reports(out, json, redactor));
+  } catch (const std::exception& error) {
+    print_error("sortie: warning: " + without_reports(error.what()) + "\n");
+  }
+}
+
 }  // namespace
 
 bool is_done_but_for_handover(const OutputFolder& out, const Json& result, bool killed) {
@@ -307,6 +325,7 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool success = result.code == ExitCode::success;
   if (success || !late) {
     say_cached(out, json);
+    if (!late) make_missing_reports(out, inputs, options, json, result);
     result.reason = "returned as it was (cached): " + result.reason;
   }
   if (late) late->settle();

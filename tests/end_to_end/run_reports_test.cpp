@@ -153,6 +153,45 @@ BOOST_AUTO_TEST_CASE(reports_that_can_not_be_written_leave_the_outcome_as_it_is)
   BOOST_TEST(verified.status == 0, verified.errors);
 }
 
+// The disk is filled once the artifacts are written: by who reads --diff, for which the run waits.
+BOOST_AUTO_TEST_CASE(a_disk_that_is_full_when_reports_are_written_leaves_a_whole_run) {
+  RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "yes line | head -c 200000 > b"});
+  folder.write_task(cassette.next().message("done"), "policy: auto\n");
+  fs::create_directory(folder.path("small"));
+  const std::string script =
+      "mount -t tmpfs -o size=4m none small || exit 99; mkfifo diff; "
+      "{ head -c 1 > first; cat /dev/zero > small/zeros; cat > rest; } < diff 2> filled & "
+      "\"$0\" run task.yaml --out small/out --diff diff; status=$?; "
+      "cp -r small/out seen; "
+      "\"$0\" verify small/out > verified 2>&1 || exit 98; "
+      "mount -o remount,size=64m small || exit 97; "
+      "\"$0\" run task.yaml --out small/out 2> again || exit 96; "
+      "\"$0\" verify small/out > verified 2>&1 || exit 95; cp -r small/out later; exit $status";
+
+  const ProgramEnd end = run_program(
+      {.argv = {"unshare", "-rm", "sh", "-c", script, sortie_binary()}, .folder = folder.path("")});
+
+  if (end.status == 99 || says(end.errors, "unshare:")) {
+    BOOST_TEST_MESSAGE("skipped: no file system can be mounted here: " << end.errors);
+    return;
+  }
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(says(end.errors, "summary.md and report.html are not written: "), end.errors);
+  BOOST_TEST(says(end.errors, "No space left on device"), end.errors);
+  BOOST_TEST(end.errors.ends_with("; see small/out/result.json\n"), end.errors);
+  for (const auto& entry : fs::directory_iterator(folder.path("seen")))
+    for (const char* name : {"report.html", "summary.md", ".tmp"})
+      BOOST_TEST(!entry.path().filename().string().starts_with(name), entry.path());
+  const std::string again = read_file(folder.path("again"));
+  BOOST_TEST(again.ends_with("; see small/out/summary.md\n"), again);
+  BOOST_TEST(read_file(folder.path("later/report.html")).ends_with("</html>\n"));
+  BOOST_TEST(read_file(folder.path("later/summary.md")).starts_with("# sortie: success (0)\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_that_was_killed_is_told_as_far_as_it_went) {
   RunFolder folder;
   folder.write("work/a.txt", "a\n");
