@@ -43,8 +43,12 @@ struct AgainRun : BestOfRun {
   void kill_at(const ScriptedServer& server, int requests) const {
     Program program(start(server.url()));
     server.http().wait_for("POST ", requests);
+    const std::vector<pid_t> attempts = attempts_of(program);
     program.signal(SIGKILL);
     program.finish();
+    // They end by themselves, and write how.
+    for (const pid_t attempt : attempts)
+      BOOST_REQUIRE(wait_until([attempt] { return ::kill(attempt, 0) != 0; }));
   }
 };
 
