@@ -31,7 +31,8 @@ std::string registry_of(const Project& project) {
     if (!line.starts_with(kBegin)) continue;
     const std::string_view rest = line.substr(kBegin.size());
     const std::string host(rest.substr(0, rest.find_first_of("/ \t\r")));
-    if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos)
+    if (!host.empty() &&
+        host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos)
       return host + ":443";
   }
   return "";

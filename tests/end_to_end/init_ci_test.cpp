@@ -268,4 +268,49 @@ BOOST_AUTO_TEST_CASE(the_second_job_of_each_system_lands_the_work_of_the_first_i
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_registry_is_a_host_or_nothing) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"registry=https://npm.example.org/mirror/\n", "npm.example.org:443"},
+      {"registry=https://a\"],mode:open\n", "registry.npmjs.org:443"},
+      {"registry=https://*.example.org/\n", "registry.npmjs.org:443"},
+      {"registry=http://plain.example.org/\n", "registry.npmjs.org:443"},
+      {"registry=https:///\n", "registry.npmjs.org:443"},
+  };
+  for (const auto& [text, host] : rows) {
+    const InitRun run({{"package.json", R"({"dependencies": {"a": "1"}})"}, {".npmrc", text}});
+    const ProgramEnd end = run.init();
+    BOOST_TEST(end.status == 0, end.errors);
+    const std::string policy = run.text(".sortie/policy.yaml");
+    BOOST_TEST(holds(policy, std::string("  allow:\n    - \"") + host + "\"\n\n"), policy);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_diff_of_the_jobs_own_scripts_is_not_landed) {
+  for (const std::string system : {"github", "gitlab", "jenkins"}) {
+    BOOST_TEST_CONTEXT(system) {
+      const InitRun run(ProjectFiles{{"go.mod", ""}});
+      run.make_git();
+      BOOST_TEST(run.init({"--ci", system}).status == 0);
+      commit_all(run.workspace());
+      const std::string script =
+          "." + system + (system == "jenkins" ? "/land.sh" : "/sortie/land.sh");
+      run.write_task(CassetteWriter()
+                         .patch("*** Begin Patch\n*** Update File: " + script +
+                                "\n@@\n-set -euo pipefail\n+env\n*** End Patch\n")
+                         .next()
+                         .message("Changed."));
+      // The first job's policy is not what decides.
+      const ProgramEnd worked = run.sortie(
+          {"run", run.path("task.yaml").string(), "--policy", "auto", "--out", run.out().string()});
+      const ProgramEnd landed = run.sortie(
+          {"land", run.out().string(), "--policy", ".sortie/policy.yaml", "--onto", "HEAD"});
+      // Every policy protects .github, also that of the run.
+      BOOST_TEST((worked.status == 0) == (system != "github"), worked.errors);
+      if (system != "github") BOOST_TEST(holds(landed.errors, script), landed.errors);
+      BOOST_TEST(landed.status != 0);
+      BOOST_TEST(landed.output == "");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
