@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The trusted half: judges the diff of a run again, and opens a pull request with it. Needs git, gh
-# and jq; has no key of a model, and runs nothing of the diff.
+# and jq; has no key of a model, and runs nothing of the diff. Whoever copies it reads one file: the
+# few lines that the other systems' land.sh have too are not in a file of their own.
 #   SORTIE_OUT     the run's folder, from the artifact
 #   SORTIE_POLICY  the policy of this checkout, which judges the diff
 #   SORTIE_BRANCH  the new branch

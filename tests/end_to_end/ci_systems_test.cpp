@@ -129,6 +129,59 @@ BOOST_AUTO_TEST_CASE(the_templates_run_the_scripts_that_are_tested) {
   BOOST_TEST(holds(template_text("cron/sortie"), " /usr/local/lib/sortie/nightly.sh\n"));
 }
 
+BOOST_AUTO_TEST_CASE(gitlab_and_jenkins_get_the_verification_as_junit_after_a_failure_too) {
+  for (const std::string name : {"gitlab/sortie.gitlab-ci.yml", "jenkins/Jenkinsfile"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const std::string text = template_text(name);
+      const std::size_t at = text.find("sortie report ");
+      BOOST_REQUIRE(at != std::string::npos);
+      const std::string command = text.substr(at, text.find_first_of("'\n", at) - at);
+      BOOST_TEST(holds(text, name.starts_with("gitlab") ? "reports: {junit: sortie-junit.xml}"
+                                                        : "junit testResults: 'sortie-junit.xml'"));
+      const Step step;
+      step.folder().write("fails.yaml",
+                          read_file(step.folder().task()) +
+                              "verify: {commands: [\"echo no; exit 1\"], rounds: 0}\n");
+      const auto report = [&] {
+        return run_program(
+            {"sh", "-c", command}, step.folder().workspace(),
+            {{"PATH", step.folder().path("bin").string() + ":" + std::getenv("PATH")},
+             {"SORTIE_OUT", step.folder().out().string()}});
+      };
+
+      // A job that was refused its task leaves no report, and says why.
+      BOOST_TEST(report().status == 2);
+      const Said failed = step.work({{"SORTIE_TASK", step.folder().path("fails.yaml")}});
+      const Said reported = report();
+
+      BOOST_TEST(failed.status == 1, failed.output);
+      BOOST_TEST(reported.status == 0, reported.output);
+      const std::string junit = read_file(step.folder().workspace() / "sortie-junit.xml");
+      BOOST_TEST(holds(junit, "<failure"), junit);
+      BOOST_TEST(holds(junit, "exit 1"), junit);
+    }
+  }
+}
+
+// Each is read, and copied, by itself, so they share no file; but what they check is one text.
+BOOST_AUTO_TEST_CASE(the_scripts_of_all_systems_check_their_variables_alike) {
+  const std::string first = template_text("github/run.sh");
+  const auto check_of = [](const std::string& text) {
+    const std::size_t from = text.find("  case ${!name-} in\n");
+    const std::size_t to = text.find("\ndone\n", from);
+    std::string check = from == text.npos || to == text.npos ? "" : text.substr(from, to - from);
+    // The script's own name stands in its messages.
+    for (const std::string word : {"sortie action:", "sortie land:", "sortie review:"})
+      for (std::size_t at = 0; (at = check.find(word, at)) != check.npos;)
+        check.replace(at, word.size(), "sortie:");
+    return check;
+  };
+  BOOST_TEST(holds(check_of(first), "begins with '-'"));
+  for (const char* name :
+       {"github/land.sh", "github/review.sh", "gitlab/land.sh", "jenkins/land.sh"})
+    BOOST_TEST(check_of(template_text(name)) == check_of(first), name);
+}
+
 /// A project for ci/cron, where cron's line finds it.
 class NightlyProject {
  public:
