@@ -101,11 +101,12 @@ Toolchain read_cpp(const Project& project) {
                 .presets = {"cpp"}};
   if (cpp.sign == "CMakeLists.txt") {
     cpp.shown = "C or C++ with CMake";
-    cpp.commands = {"cmake -S . -B /tmp/build", "cmake --build /tmp/build --parallel 2",
-                    "ctest --test-dir /tmp/build --output-on-failure"};
+    cpp.commands = {R"(cmake -S . -B "$TMPDIR/build")",
+                    R"(cmake --build "$TMPDIR/build" --parallel 2)",
+                    R"(ctest --test-dir "$TMPDIR/build" --output-on-failure)"};
   } else if (cpp.sign == "meson.build") {
     cpp.shown = "C or C++ with Meson";
-    cpp.commands = {"meson setup /tmp/build", "meson test -C /tmp/build"};
+    cpp.commands = {R"(meson setup "$TMPDIR/build")", R"(meson test -C "$TMPDIR/build")"};
   } else if (cpp.sign.starts_with("configure")) {
     cpp.shown = "C or C++ with configure";
     if (cpp.sign == "configure.ac") cpp.setup = {"autoreconf -i"};

@@ -66,12 +66,14 @@ std::string verified_work(const Toolchain& toolchain) {
 
 std::string yaml_text(const std::string& text) {
   constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./=-";
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./=-$\"";
+  const bool simple = text.find_first_not_of(kLetters) == std::string::npos;
   // One word alone could be a number, a date, true or null.
   const bool several = text.find_first_of(" /") != std::string::npos;
-  const bool plain = several && text.find_first_not_of(kLetters) == std::string::npos &&
-                     text.find_first_of("0123456789=- _") != 0 && text.back() != ' ';
-  return plain ? text : write_json(Json(text));
+  if (simple && several && text.find_first_of("0123456789=- _\"") != 0 && text.back() != ' ')
+    return text;
+  const bool quotes = text.find('"') != std::string::npos;
+  return simple && quotes ? "'" + text + "'" : write_json(Json(text));
 }
 
 std::string first_task(const Toolchain& toolchain, const FirstModel& model) {

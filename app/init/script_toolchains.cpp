@@ -126,9 +126,9 @@ void set_up_pip(const Project& project, Toolchain& python) {
   }
   if (tests.find("pytest") != std::string::npos) packages.emplace_back("pytest");
   python.setup = {
-      "python3 -m venv /tmp/venv",
-      "/tmp/venv/bin/pip install -q --disable-pip-version-check " + joined(packages, " ")};
-  python.commands = {"/tmp/venv/bin/" + tests};
+      R"(python3 -m venv "$TMPDIR/venv")",
+      R"("$TMPDIR/venv/bin/pip" install -q --disable-pip-version-check )" + joined(packages, " ")};
+  python.commands = {R"("$TMPDIR/venv/bin/python")" + tests.substr(6)};
 }
 
 }  // namespace
@@ -197,10 +197,11 @@ Toolchain read_ruby(const Project& project) {
   const bool rspec = project.has_folder("spec") || project.has(".rspec");
   const std::string tests = rspec ? "rspec" : "rake test";
   if (project.has("Gemfile")) {
-    ruby.setup = {"bundle install --quiet"};
-    ruby.commands = {"bundle exec " + tests};
+    // In front of each command, since environment.set of a policy takes no other variables.
+    const std::string place = R"(BUNDLE_PATH="$TMPDIR/bundle" )";
+    ruby.setup = {place + "bundle install --quiet"};
+    ruby.commands = {place + "bundle exec " + tests};
     ruby.hosts = {"rubygems.org:443", "index.rubygems.org:443"};
-    ruby.variables = {{"BUNDLE_PATH", "/tmp/bundle"}};
   } else {
     ruby.shown = "Ruby";
     ruby.commands = {tests};

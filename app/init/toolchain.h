@@ -7,6 +7,9 @@
 namespace sortie {
 
 /// What a first task and its policy need to know of a project's toolchain.
+///
+/// Commands write outside of the project below $TMPDIR only: where namespaces are refused, /tmp is
+/// the machine's own, and closed to them.
 struct Toolchain {
   std::string name;                     ///< as `sortie init` takes it: "node"
   std::string shown;                    ///< "Node.js with npm"

@@ -25,6 +25,8 @@ struct SmallProject {
   const char* source;
   const char* wrong;
   const char* right;
+  /// Run by sh at first, for what is no text.
+  const char* prepare = "true";
 
   CassetteWriter answer(const std::string& call = {}) const {
     CassetteWriter writer;
@@ -36,6 +38,17 @@ struct SmallProject {
     return writer;
   }
 };
+
+/// A package that pip installs without a network.
+constexpr const char* kMakeWheel = R"(python3 -c '
+import zipfile
+with zipfile.ZipFile("three-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("three.py", "value = 3\n")
+    about = "three-1.0.dist-info/"
+    wheel.writestr(about + "METADATA", "Metadata-Version: 2.1\nName: three\nVersion: 1.0\n")
+    wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr(about + "RECORD", "")
+')";
 
 const std::vector<SmallProject>& small_projects() {
   static const std::vector<SmallProject> all = {
@@ -50,6 +63,19 @@ const std::vector<SmallProject>& small_projects() {
        "calc.py",
        "    return a - b",
        "    return a + b"},
+      {"python with packages",
+       {"python3"},
+       {{"requirements.txt", "./three-1.0-py3-none-any.whl\n"},
+        {"calc.py", "def add(a, b):\n    return a - b\n"},
+        {"tests/__init__.py", ""},
+        {"tests/test_calc.py",
+         "import unittest\nimport three\nfrom calc import add\n\n\n"
+         "class Calc(unittest.TestCase):\n"
+         "    def test_add(self):\n        self.assertEqual(add(1, 2), three.value)\n"}},
+       "calc.py",
+       "    return a - b",
+       "    return a + b",
+       kMakeWheel},
       {"node",
        {"node", "npm"},
        {{"package.json", "{\"name\": \"calc\", \"scripts\": {\"test\": \"node --test\"}}\n"},
@@ -112,12 +138,31 @@ std::string missing_program(const SmallProject& project) {
 }
 
 /// `sortie run` of the task that init made, with a model on loopback.
-ProgramEnd run_first_task(const InitRun& run, const ModelServer& server) {
+ProgramEnd run_first_task(const InitRun& run, const ModelServer& server,
+                          const Caller& caller = {}) {
   ProgramStart start =
       start_command(run, {"run", ".sortie/task.yaml", "--out", run.out().string(), "--fresh"});
   start.environment["SORTIE_BASE_URL"] = base_url(server);
   start.environment["OPENAI_API_KEY"] = "sk-test-of-init-0123456789";
-  return run_program(start);
+  return run_program(as_caller(caller, start));
+}
+
+/// Those that this machine has the programs for.
+std::vector<SmallProject> projects_that_run() {
+  std::vector<SmallProject> found;
+  for (const SmallProject& project : small_projects())
+    if (const std::string missing = missing_program(project); missing.empty())
+      found.push_back(project);
+    else
+      BOOST_TEST_MESSAGE("skipped " << project.name << ": " << missing << " is not installed");
+  return found;
+}
+
+void make_project(const InitRun& run, const SmallProject& project) {
+  const ProgramEnd prepared =
+      run_program({.argv = {"sh", "-c", project.prepare}, .folder = run.workspace()});
+  BOOST_TEST(prepared.status == 0, prepared.errors);
+  run.make_git();
 }
 
 }  // namespace
@@ -125,14 +170,10 @@ ProgramEnd run_first_task(const InitRun& run, const ModelServer& server) {
 BOOST_AUTO_TEST_SUITE(init_first_run)
 
 BOOST_AUTO_TEST_CASE(the_first_task_corrects_a_small_project_as_it_is_made) {
-  for (const SmallProject& project : small_projects()) {
+  for (const SmallProject& project : projects_that_run()) {
     BOOST_TEST_CONTEXT(project.name) {
-      if (const std::string missing = missing_program(project); !missing.empty()) {
-        BOOST_TEST_MESSAGE("skipped " << project.name << ": " << missing << " is not installed");
-        continue;
-      }
       const InitRun run(project.files);
-      run.make_git();
+      make_project(run, project);
 
       const ProgramEnd made = run.init();
       const ModelServer server(served(project.answer("run_tests")));
@@ -154,6 +195,23 @@ BOOST_AUTO_TEST_CASE(the_first_task_corrects_a_small_project_as_it_is_made) {
       const ProgramEnd again = run_first_task(run, silent);
       BOOST_TEST(again.status == 0, again.errors);
       BOOST_TEST(run.result().string_at("status") == "nothing-to-do");
+    }
+  }
+}
+
+// As in a container engine's default profile: /tmp is the machine's own there, and not to be written.
+BOOST_AUTO_TEST_CASE(the_first_task_runs_where_namespaces_are_refused) {
+  for (const SmallProject& project : projects_that_run()) {
+    BOOST_TEST_CONTEXT(project.name) {
+      const InitRun run(project.files);
+      make_project(run, project);
+      BOOST_TEST(run.init().status == 0);
+      const ModelServer server(served(project.answer("run_tests")));
+
+      const ProgramEnd end = run_first_task(run, server, {.namespaces = false});
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(run.result()["verified"].boolean(), end.errors);
     }
   }
 }
