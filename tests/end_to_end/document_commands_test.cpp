@@ -105,6 +105,7 @@ const struct {
     {"/run/anchors.fifo", "anchors.fifo"},
     {"/etc/bash_completion.d", "completions"},
     {"/usr/local/share/zsh/site-functions", "completions"},
+    {"/usr/local/share/doc/sortie/samples", "project/samples"},
     {"/path/to/project", "other"},
 };
 
@@ -142,7 +143,7 @@ class Desk {
     answers.save(project() / "cassette.jsonl");
     CassetteWriter().message("{}").save(folder_ / "words.jsonl");
     program("sortie",
-            "if [[ $1 = run && $* != *--replay* && $* != *samples/* ]]; then\n"
+            "if [[ $1 = run && $* != *--replay* && $* != *samples/* && $* != *demo/* ]]; then\n"
             "  set -- \"$@\" --replay '" +
                 (project() / "cassette.jsonl").string() +
                 "'\nelif [ \"$1\" = exec ]; then\n  set -- \"$@\" --replay '" +
