@@ -53,7 +53,8 @@ Toolchain read_go(const Project& project) {
                .shown = "Go",
                .sign = project.first_of({"go.mod", "go.work"}),
                .presets = {"go"},
-               .commands = {"go test ./..."}};
+               .commands = {"go test ./..."},
+               .restore = {"*_test.go", "**/testdata/**"}};
   const bool packages = project.has("go.sum") || project.has("go.work.sum");
   if (packages && !project.has_folder("vendor")) {
     go.setup = {"go mod download"};
@@ -75,7 +76,7 @@ Toolchain read_rust(const Project& project) {
     rust.setup = {locked ? "cargo fetch --locked" : "cargo fetch"};
     rust.hosts = {"index.crates.io:443", "static.crates.io:443"};
   }
-  rust.restore = project.patterns_of({"tests"});
+  rust.restore = {"**/tests/**"};  // also of a workspace's members
   return rust;
 }
 
@@ -89,7 +90,7 @@ Toolchain read_jvm(const Project& project) {
     read_gradle(project, jvm);
   else
     read_maven(project, jvm);
-  jvm.restore = project.patterns_of({"src/test"});
+  jvm.restore = {"**/src/test/**"};  // also of modules
   return jvm;
 }
 
@@ -132,6 +133,7 @@ Toolchain read_dotnet(const Project& project) {
   dotnet.hosts = {"api.nuget.org:443"};
   dotnet.variables = {{"DOTNET_CLI_TELEMETRY_OPTOUT", "1"}, {"DOTNET_NOLOGO", "1"}};
   dotnet.restore = project.patterns_of({"tests", "test"});
+  dotnet.restore.emplace_back("**/*.Tests/**");
   return dotnet;
 }
 

@@ -117,8 +117,9 @@ std::string first_policy(const Toolchain& toolchain, const FirstModel& model,
   } else {
     text +=
         "\n# The task's setup fetches packages from here; commands reach nothing else. Take it out "
-        "where\n# packages are in the repository or installed before.\n"
-        "network:\n  mode: allow-list\n";
+        "where\n# packages are in the repository or installed before.\n";
+    for (const std::string& note : toolchain.notes) text += "# Note: " + note + ".\n";
+    text += "network:\n  mode: allow-list\n";
     text += yaml_list("  ", "allow", toolchain.hosts);
   }
   text += "\nenvironment:\n  set:\n    CI: \"true\"\n";

@@ -1,9 +1,11 @@
 // What `sortie init` makes is run: in small projects, with a model on loopback, and as the two jobs
 // of its workflow.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/text/text.h"
 #include "tests/end_to_end/init_run.h"
 #include "tests/end_to_end/provider_run.h"
 
@@ -212,6 +214,47 @@ BOOST_AUTO_TEST_CASE(the_first_task_runs_where_namespaces_are_refused) {
 
       BOOST_TEST(end.status == 0, end.errors);
       BOOST_TEST(run.result()["verified"].boolean(), end.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_agent_that_changes_the_test_instead_has_not_corrected_anything) {
+  const struct {
+    const char* project;
+    const char* test;
+    const char* expected;  ///< by the test, and wrong in the agent's version
+    const char* instead;
+  } rows[] = {
+      {"python", "tests/test_calc.py", "(add(1, 2), 3)", "(add(1, 2), -1)"},
+      {"node", "test/calc.test.js", ".add(1, 2), 3)", ".add(1, 2), -1)"},
+      {"go", "calc_test.go", "Add(1, 2) != 3", "Add(1, 2) != -1"},
+  };
+  const std::vector<SmallProject> projects = projects_that_run();
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.project) {
+      const auto project = std::find_if(projects.begin(), projects.end(), [&](const auto& one) {
+        return std::string_view(one.name) == row.project;
+      });
+      if (project == projects.end()) continue;
+      const InitRun run(project->files);
+      make_project(run, *project);
+      BOOST_TEST(run.init().status == 0);
+      const std::string was = run.text(row.test);
+      std::string is = was;
+      is.replace(is.find(row.expected), std::string(row.expected).size(), row.instead);
+      CassetteWriter writer;
+      std::string patch = std::string("*** Begin Patch\n*** Delete File: ") + row.test +
+                          "\n*** Add File: " + row.test + "\n";
+      for (const std::string_view line : split_lines(is)) patch += "+" + std::string(line) + "\n";
+      writer.patch(patch + "*** End Patch\n");
+      for (int round = 0; round < 6; ++round) writer.next().message("Corrected.");
+      const ModelServer server(served(writer));
+
+      const ProgramEnd end = run_first_task(run, server);
+
+      BOOST_TEST(end.status == 1, end.errors);
+      BOOST_TEST(!run.result()["verified"].boolean(), end.errors);
+      BOOST_TEST(run.text(row.test) == was);
     }
   }
 }

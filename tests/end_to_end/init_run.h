@@ -17,6 +17,13 @@ namespace sortie::test {
 /// Relative path and content.
 using ProjectFiles = std::vector<std::pair<std::string, std::string>>;
 
+/// What `sortie init` makes in a repository without signs of another CI system, sorted.
+inline const std::vector<std::string> kGitHubFiles = {
+    ".github/sortie/action.yml",    ".github/sortie/land.sh",
+    ".github/sortie/run.sh",        ".github/workflows/sortie-change.yml",
+    ".github/workflows/sortie.yml", ".gitignore",
+    ".sortie/policy.yaml",          ".sortie/task.yaml"};
+
 /// A project for `sortie init`.
 class InitRun : public RunFolder {
  public:
