@@ -28,9 +28,11 @@ struct InitFlags {
   bool dry_run = false;
 };
 
-/// A path as the caller has it: relative to the project, "../.github/x" above it.
+/// A path as the caller has it: relative to the project, "../.github/x" above it. For people: a
+/// name may hold commands to a terminal.
 std::string shown_path(const InitPlan& plan, const fs::path& path) {
-  return path.lexically_relative(plan.project.empty() ? fs::path(".") : plan.project).string();
+  return one_line(
+      path.lexically_relative(plan.project.empty() ? fs::path(".") : plan.project).string());
 }
 
 std::string file_lines(const InitPlan& plan, const char* would) {
@@ -53,17 +55,19 @@ std::string file_lines(const InitPlan& plan, const char* would) {
 /// What was found, and what was taken of it.
 std::string found_lines(const InitPlan& plan) {
   const Toolchain& taken = plan.toolchain;
-  std::string text = "toolchain " + taken.name + ": " + taken.shown +
-                     (taken.sign.empty() ? ", whose files are not here" : ", by " + taken.sign) +
-                     "\n";
+  std::string text =
+      "toolchain " + taken.name + ": " + taken.shown +
+      (taken.sign.empty() ? ", whose files are not here" : ", by " + one_line(taken.sign)) + "\n";
   if (taken.name == "plain") text = "toolchain plain: no files of a known toolchain are here\n";
+  for (const std::string& note : taken.notes) text += "  note: " + note + "\n";
   for (const Toolchain& other : plan.others)
-    text += "  also here: " + other.shown + ", by " + other.sign + "; to take it: --toolchain " +
-            other.name + "\n";
+    text += "  also here: " + other.shown + ", by " + one_line(other.sign) +
+            "; to take it: --toolchain " + other.name + "\n";
   for (const auto& [folder, name] : plan.below)
-    text += "  " + name + " in " + folder.string() + "; to take it: run 'sortie init' there\n";
+    text += "  " + name + " in " + one_line(folder.string()) +
+            "; to take it: run 'sortie init' there\n";
   const std::string system = name_of(plan.ci.system);
-  text += plan.ci.system == CiSystem::none ? "no workflow: " + plan.ci.why + "\n"
+  text += plan.ci.system == CiSystem::none ? "no workflow: " + one_line(plan.ci.why, 400) + "\n"
                                            : "workflow for " + system + ": " + plan.ci.why + "\n";
   return text;
 }
@@ -91,7 +95,7 @@ void tell_next(const InitPlan& plan, const FirstModel& model) {
   if (const std::string other = provider_with_key(model); !other.empty())
     text += "  or, since its key is set here:      sortie init --force --provider " + other + "\n";
   const std::string step = ci_next_step(plan.ci.system, plan.top, plan.project, model);
-  if (!step.empty()) text += "  for the workflow: commit the files; " + step + "\n";
+  if (!step.empty()) text += "  for the workflow: commit the files; " + one_line(step, 1000) + "\n";
   print_out(text);
 }
 

@@ -9,6 +9,10 @@
 #include "core/base/error.h"
 #include "core/files/files.h"
 #include "core/git/config/git_config_text.h"
+#include "core/host/url.h"
+#include "core/text/code_point.h"
+#include "core/text/deceptive.h"
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
@@ -26,6 +30,18 @@ std::string origin_of(const fs::path& git_dir) {
     for (const GitSetting& one : *settings)
       if (one.key == "remote.origin.url") url = one.value;
   return url;
+}
+
+/// The host in the address of a remote: "HOST" of scheme://USER@HOST:PORT/PATH and of USER@HOST:PATH;
+/// "" for a path of this machine.
+/// Source: git-clone(1), GIT URLS.
+std::string_view remote_host(std::string_view url) {
+  const bool scheme = url.find("://") != std::string_view::npos;
+  std::string_view host = scheme ? url_authority(url) : url.substr(0, url.find(':'));
+  if (!scheme && (host.size() == url.size() || host.find('/') != std::string_view::npos)) return "";
+  if (const std::size_t user = host.rfind('@'); user != std::string_view::npos)
+    host.remove_prefix(user + 1);
+  return host.substr(0, host.find(':'));
 }
 
 /// "sortie", or for a project in a folder below "sortie-packages-shop".
@@ -100,6 +116,14 @@ std::string credential_name(std::string variable) {
     letter =
         letter == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return variable;
+}
+
+/// Whether the repository's own pipeline exists and has no word of the project's one.
+bool lacks_include(const fs::path& top, const fs::path& project) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(top / kGitLabFile, error))) return false;
+  const std::string found = read_bytes_file(top / kGitLabFile, kMostConfig).text;
+  return found.find(gitlab_file(project).generic_string()) == std::string::npos;
 }
 
 InitFile script(const fs::path& folder, const std::string& name, const char* purpose) {
@@ -200,7 +224,8 @@ CiChoice find_ci(const fs::path& top, const fs::path& git_dir) {
     std::error_code error;
     if (fs::exists(top / name, error)) return {system, std::string("the repository has ") + name};
   }
-  if (origin_of(git_dir).find("gitlab") != std::string::npos)
+  // Only the host: a project on GitHub may be called "gitlab-tools".
+  if (remote_host(origin_of(git_dir)).find("gitlab") != std::string_view::npos)
     return {CiSystem::gitlab, "the remote is GitLab"};
   return {CiSystem::github, "the repository has no files of another system"};
 }
@@ -220,6 +245,21 @@ std::vector<InitFile> ci_files(CiSystem system, const fs::path& top, const fs::p
   return {};
 }
 
+std::string ci_obstacle(const fs::path& project) {
+  const std::string name = project.generic_string();
+  const bool expands = name.find('$') != std::string::npos;
+  bool hides = !is_utf8(name);
+  for (std::string_view rest = name; !hides && !rest.empty();) {
+    const Character character = character_at(rest);
+    hides = character.code < ' ' || character.code == 0x7F || is_deceptive(character.code);
+    rest.remove_prefix(character.length);
+  }
+  if (!expands && !hides) return "";
+  return std::string("the folder's name has ") +
+         (expands ? "a '$', which CI systems take for the beginning of an expression"
+                  : "characters that can't be seen, or that are no UTF-8");
+}
+
 std::string ci_folder(CiSystem system) {
   return system == CiSystem::gitlab ? ".gitlab" : system == CiSystem::jenkins ? ".jenkins" : "";
 }
@@ -227,14 +267,13 @@ std::string ci_folder(CiSystem system) {
 std::string ci_next_step(CiSystem system, const fs::path& top, const fs::path& project,
                          const FirstModel& model) {
   const std::string image = "SORTIE_IMAGE: an image with sortie and this project's tools";
-  std::error_code error;
   switch (system) {
     case CiSystem::github:
       return "in the repository's settings set " +
              if_keyed(model, "the secret " + model.key_variable + " and ") + "the variable " +
              image;
     case CiSystem::gitlab:
-      return (fs::exists(fs::symlink_status(top / kGitLabFile, error))
+      return (lacks_include(top, project)
                   ? std::string("include it in ") + kGitLabFile + " (include: [{local: /" +
                         gitlab_file(project).generic_string() + "}]), and "
                   : "") +

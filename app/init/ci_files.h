@@ -45,6 +45,11 @@ CiChoice find_ci(const std::filesystem::path& top, const std::filesystem::path& 
 std::vector<InitFile> ci_files(CiSystem system, const std::filesystem::path& top,
                                const std::filesystem::path& project, const FirstModel& model);
 
+/// Why no workflow is made for a project in a folder of that name; "" if one can be. A workflow is
+/// code, and a folder's name comes with the project: `$` begins an expression in all three systems,
+/// whatever quotes stand around it.
+std::string ci_obstacle(const std::filesystem::path& project);
+
 /// The folder of the system's scripts at the repository's top, which no diff should change, where
 /// policies do not protect it by themselves as they do `.github`; "" for none.
 std::string ci_folder(CiSystem system);

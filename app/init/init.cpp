@@ -51,8 +51,13 @@ void choose_toolchain(const fs::path& folder, const InitOptions& options, InitPl
 }
 
 void choose_ci(const GitPlace& place, const InitOptions& options, InitPlan& plan) {
+  const std::string obstacle = ci_obstacle(plan.project);
+  if (!options.ci.empty() && options.ci != "none" && !obstacle.empty())
+    throw InputError("--ci " + options.ci + ": no workflow can be made here: " + obstacle);
   if (!options.ci.empty())
     plan.ci = {value_named<CiSystem>(options.ci).value_or(CiSystem::none), "--ci"};
+  else if (!obstacle.empty())
+    plan.ci = {CiSystem::none, obstacle};
   else if (!place.git_dir.empty())
     plan.ci = find_ci(plan.top, place.common_dir);
   else

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder whose name is text of YAML, of Groovy and of a shell.
-const std::string kOddFolder = "packages/it's \"#1\"\n: {x} ${y} `z`";
+/// A folder whose name has signs of YAML, of Groovy and of a shell.
+const std::string kOddFolder = "packages/it's \"#1\": {x} \\u0027 `z`";
 
 std::string template_text(const std::string& name) {
   return read_file(fs::path(SORTIE_SOURCE_DIR) / "ci" / name);
@@ -210,10 +210,10 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_folder_stays_one_word_in_every_language) {
   run.make_git();
   BOOST_TEST(run.init({"--ci", "jenkins"}, kOddFolder).status == 0);
   const std::string made = run.text(kOddFolder + "/.sortie/Jenkinsfile");
-  BOOST_TEST(holds(made, "SORTIE_WORKSPACE = 'packages/it\\'s \"#1\"\\n: {x} ${y} `z`'\n"), made);
+  BOOST_TEST(holds(made, "SORTIE_WORKSPACE = 'packages/it\\'s \"#1\": {x} \\\\u0027 `z`'\n"), made);
   BOOST_TEST(run.init({"--ci", "github", "--force"}, kOddFolder).status == 0);
-  BOOST_TEST(holds(run.text(".github/workflows/sortie-packages-it-s---1-----x----y---z-.yml"),
-                   "workspace: \"packages/it's \\\"#1\\\"\\n: {x} ${y} `z`\"\n"));
+  BOOST_TEST(holds(run.text(".github/workflows/sortie-packages-it-s---1----x---u0027--z-.yml"),
+                   "workspace: \"packages/it's \\\"#1\\\": {x} \\\\u0027 `z`\"\n"));
 }
 
 BOOST_AUTO_TEST_CASE(the_second_job_of_each_system_lands_the_work_of_the_first_in_its_folder) {
@@ -269,19 +269,53 @@ BOOST_AUTO_TEST_CASE(the_second_job_of_each_system_lands_the_work_of_the_first_i
 }
 
 BOOST_AUTO_TEST_CASE(a_registry_is_a_host_or_nothing) {
-  const std::pair<const char*, const char*> rows[] = {
-      {"registry=https://npm.example.org/mirror/\n", "npm.example.org:443"},
-      {"registry=https://a\"],mode:open\n", "registry.npmjs.org:443"},
-      {"registry=https://*.example.org/\n", "registry.npmjs.org:443"},
-      {"registry=http://plain.example.org/\n", "registry.npmjs.org:443"},
-      {"registry=https:///\n", "registry.npmjs.org:443"},
+  const std::string usual = "registry.npmjs.org:443";
+  const struct {
+    const char* text;
+    std::vector<std::string> hosts;
+    std::vector<std::string> named;  ///< said to the user, since the project asked for them
+  } rows[] = {
+      {"registry=https://npm.example.org/mirror/\n",
+       {"npm.example.org:443"},
+       {"npm.example.org:443"}},
+      {"registry = \"https://npm.example.org:8443/\" \r\n",
+       {"npm.example.org:8443"},
+       {"npm.example.org:8443"}},
+      {"  registry=https://A.Example.org\nregistry=https://b.example.org\n",
+       {"b.example.org:443"},
+       {"b.example.org:443"}},
+      {"@acme:registry=https://npm.acme.example/\n//npm.acme.example/:_authToken=${T}\n",
+       {usual, "npm.acme.example:443"},
+       {"npm.acme.example:443"}},
+      {"registry=https://a.example\n@b:registry=https://b.example\n@c:registry=https://b.example\n",
+       {"a.example:443", "b.example:443"},
+       {"a.example:443", "b.example:443"}},
+      {"; registry=https://old.example\n# registry=https://old.example\n", {usual}, {}},
+      {"my-registry=https://x.example\nregistry-mirror=https://x.example\n", {usual}, {}},
+      {"registry=https://a\"],mode:open\n", {usual}, {}},
+      {"registry=https://*.example.org/\n", {usual}, {}},
+      {"registry=https://${HOST}/\n", {usual}, {}},
+      {"registry=https://user:word@npm.example.org/\n", {usual}, {}},
+      {"registry=http://plain.example.org/\n", {usual}, {}},
+      {"registry=https:///\n", {usual}, {}},
   };
-  for (const auto& [text, host] : rows) {
-    const InitRun run({{"package.json", R"({"dependencies": {"a": "1"}})"}, {".npmrc", text}});
-    const ProgramEnd end = run.init();
-    BOOST_TEST(end.status == 0, end.errors);
-    const std::string policy = run.text(".sortie/policy.yaml");
-    BOOST_TEST(holds(policy, std::string("  allow:\n    - \"") + host + "\"\n\n"), policy);
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.text) {
+      const InitRun run(
+          {{"package.json", R"({"dependencies": {"a": "1"}})"}, {".npmrc", row.text}});
+      const ProgramEnd end = run.init();
+      BOOST_TEST(end.status == 0, end.errors);
+      const std::string policy = run.text(".sortie/policy.yaml");
+      std::string list = "  allow:\n";
+      for (const std::string& host : row.hosts) list += "    - \"" + host + "\"\n";
+      BOOST_TEST(holds(policy, list + "\n"), policy);
+      for (const std::string& host : row.named) {
+        const std::string note = "commands may reach " + host + ", since .npmrc names it";
+        BOOST_TEST(holds(end.output, "  note: " + note), end.output);
+        BOOST_TEST(holds(policy, "# Note: " + note), policy);
+      }
+      BOOST_TEST(holds(end.output, "note: ") == !row.named.empty(), end.output);
+    }
   }
 }
 

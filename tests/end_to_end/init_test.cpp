@@ -92,6 +92,30 @@ BOOST_AUTO_TEST_CASE(the_workflow_is_for_the_system_that_the_repository_has) {
        {},
        ".gitlab-ci.yml",
        "the remote is GitLab"},
+      {"GitLab's, with a port",
+       {},
+       "ssh://git@gitlab.example:2222/a/b.git",
+       {},
+       ".gitlab-ci.yml",
+       "the remote is GitLab"},
+      {"a repository called so",
+       {},
+       "https://github.com/me/gitlab-tools.git",
+       {},
+       ".github/workflows/sortie.yml",
+       "no files of another system"},
+      {"a user called so",
+       {},
+       "https://gitlab@github.com/me/a.git",
+       {},
+       ".github/workflows/sortie.yml",
+       "no files of another system"},
+      {"a folder called so",
+       {},
+       "/srv/gitlab:old/a.git",
+       {},
+       ".github/workflows/sortie.yml",
+       "no files of another system"},
       {"Jenkins", {{"Jenkinsfile", ""}}, "", {}, ".sortie/Jenkinsfile", "has Jenkinsfile"},
       {"the flag", {{"Jenkinsfile", ""}}, "", {"--ci", "gitlab"}, ".gitlab/sortie/land.sh", "--ci"},
       {"none",
@@ -113,6 +137,49 @@ BOOST_AUTO_TEST_CASE(the_workflow_is_for_the_system_that_the_repository_has) {
       BOOST_TEST(run.has(row.made));
       BOOST_TEST(holds(end.output, row.said), end.output);
       for (const auto& [name, content] : row.files) BOOST_TEST(run.text(name) == content, name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_included_already_is_not_asked_for) {
+  const InitRun made(ProjectFiles{{"go.mod", ""}});
+  made.make_git();
+  const ProgramEnd first = made.init({"--ci", "gitlab"});
+  BOOST_TEST(made.has(".gitlab-ci.yml"));
+  BOOST_TEST(!holds(first.output, "include it"), first.output);
+
+  const InitRun included(
+      {{"go.mod", ""},
+       {".gitlab-ci.yml", "include: [{local: .gitlab/sortie/sortie.gitlab-ci.yml}]\n"}});
+  included.make_git();
+  const ProgramEnd second = included.init();
+  BOOST_TEST(second.status == 0, second.errors);
+  BOOST_TEST(!holds(second.output, "include it"), second.output);
+}
+
+// A workflow is code, and whoever makes the project names its folders.
+BOOST_AUTO_TEST_CASE(a_folder_whose_name_could_be_code_gets_no_workflow) {
+  for (const std::string name :
+       {"${{ secrets.KEY }}", "a$(id)", "$KEY", "a\nb", "a\x1b]0;x\x07", "a\xff",
+        "a\xe2\x80\xae"
+        "b"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const InitRun run(ProjectFiles{{name + "/go.mod", ""}});
+      run.make_git();
+      for (const char* system : {"github", "gitlab", "jenkins"}) {
+        const ProgramEnd asked = run.init({"--ci", system}, name);
+        BOOST_TEST(asked.status == 2, asked.output);
+        BOOST_TEST(holds(asked.errors, "no workflow can be made here"), asked.errors);
+      }
+      BOOST_TEST(run.changed().empty());
+      const ProgramEnd above = run.init({"--dry-run"});
+      const ProgramEnd end = run.init({}, name);
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(holds(end.output, "no workflow: the folder's name has "), end.output);
+      BOOST_TEST(!run.has(".github"));
+      BOOST_TEST(!run.task(name).is_null());
+      for (const std::string& said : {above.output, end.output, end.errors})
+        BOOST_TEST(said.find_first_of("\x1b\x07\xff") == std::string::npos);
     }
   }
 }
@@ -140,7 +207,7 @@ BOOST_AUTO_TEST_CASE(of_several_toolchains_it_says_which_it_took) {
 }
 
 BOOST_AUTO_TEST_CASE(in_a_folder_of_a_repository_the_workflow_is_at_its_top) {
-  const std::string odd = "packages/it's \"#1\"\n: {x}";
+  const std::string odd = "packages/it's \"#1\": {x}";
   const InitRun run({{"packages/shop/go.mod", ""}, {odd + "/go.mod", ""}});
   run.make_git();
 
@@ -153,8 +220,8 @@ BOOST_AUTO_TEST_CASE(in_a_folder_of_a_repository_the_workflow_is_at_its_top) {
   BOOST_TEST(!run.has("packages/shop/.github"));
   BOOST_TEST(holds(run.text(".github/workflows/sortie-packages-shop.yml"),
                    "task: packages/shop/.sortie/task.yaml\n"));
-  BOOST_TEST(holds(run.text(".github/workflows/sortie-packages-it-s---1-----x-.yml"),
-                   "workspace: \"packages/it's \\\"#1\\\"\\n: {x}\"\n"));
+  BOOST_TEST(holds(run.text(".github/workflows/sortie-packages-it-s---1----x-.yml"),
+                   "workspace: \"packages/it's \\\"#1\\\": {x}\"\n"));
   BOOST_TEST(!run.task(odd).is_null());
 }
 
