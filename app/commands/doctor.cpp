@@ -258,7 +258,7 @@ DoctorBrief brief_doctor(const std::string& task) {
   RunOptions options;
   options.task = task;
   const Json report = examine(options);
-  DoctorBrief brief{.works = all_works(report), .lines = {}};
+  DoctorBrief brief{.works = all_works(report)};
   if (report["problem"].is_string()) brief.lines.push_back(report["problem"].text());
   std::vector<std::string> proved;
   for (const auto& [name, proof] : report["guarantees"].members())
@@ -269,6 +269,12 @@ DoctorBrief brief_doctor(const std::string& task) {
   if (!proved.empty())
     brief.lines.push_back("the sandbox works: " + joined(proved, ", ") + " proved; isolation " +
                           report["isolation"].string_at("mode"));
+  for (const Json& command : report["task"]["verification"].items())
+    for (const Json& one : command["unchecked"].items()) {
+      const std::string line = "not looked at: " + one_line(one.text(), 100);
+      if (!is_one_of(line, brief.lines)) brief.lines.push_back(line);
+      brief.looked_at_all = false;
+    }
   for (const Json& one : report["task"]["problems"].items()) brief.lines.push_back(one.text());
   for (const Json& one : report["task"]["notes"].items()) brief.lines.push_back(one.text());
   return brief;

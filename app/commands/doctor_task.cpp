@@ -1,63 +1,50 @@
 #include "app/commands/doctor_task.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <vector>
 
+#include "app/commands/task_programs.h"
 #include "core/text/text.h"
-#include "policies/shell/script.h"
 
 namespace sortie {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Commands of the shell itself, which are no files.
-constexpr std::string_view kBuiltIns[] = {".",    ":",    "[",      "cd",     "command", "echo",
-                                          "eval", "exec", "exit",   "export", "false",   "printf",
-                                          "pwd",  "read", "return", "set",    "shift",   "source",
-                                          "test", "trap", "true",   "umask",  "unset",   "wait"};
-
-/// The names of the programs that a command starts, as far as its text tells them for certain.
-std::vector<std::string> programs_of(const VerifyCommand& command) {
-  if (command.argv.size() != 3 || command.argv[0] != "sh" || command.argv[1] != "-c")
-    return {command.argv.front()};
-  std::vector<std::string> names;
-  for (const SimpleCommand& one : read_script(command.argv[2]).commands)
-    names.push_back(one.words.front().text);
-  return names;
+Json texts(const std::vector<std::string>& list) {
+  Json array = Json::array();
+  for (const std::string& one : list) array.push_back(one);
+  return array;
 }
 
-bool is_program(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
-}
-
-/// Whether it is looked up on PATH and not found there. A path is not judged: setup may make it.
-bool is_missing(const std::string& name, const CommandPath& path) {
-  if (name.find('/') != std::string::npos) return false;
-  if (std::find(std::begin(kBuiltIns), std::end(kBuiltIns), name) != std::end(kBuiltIns))
-    return false;
-  return std::none_of(path.folders.begin(), path.folders.end(),
-                      [&](const fs::path& folder) { return is_program(folder / name); });
-}
-
-Json command_report(const VerifyCommand& command, const CommandPath& path, Json& problems) {
-  Json programs = Json::array();
-  Json missing = Json::array();
-  for (const std::string& name : programs_of(command)) {
-    programs.push_back(name);
-    if (!is_missing(name, path)) continue;
-    missing.push_back(name);
-    const std::string problem =
-        name + " is not on the PATH of commands; '" + one_line(command.text, 80) + "' needs it";
-    problems.push_back(problem);
-  }
+Json command_report(const VerifyCommand& command, const TaskPrograms& programs, Json& problems,
+                    Json& notes) {
+  const std::string shown = "'" + one_line(command.text, 80) + "'";
+  for (const std::string& name : programs.missing)
+    problems.push_back(name + " is not on the PATH of commands; " + shown + " needs it");
+  for (const std::string& name : programs.unusable)
+    problems.push_back(name + " is not executable; " + shown + " needs it");
+  for (const std::string& note : programs.notes) notes.push_back(note);
   return Json::object({{"command", command.text},
-                       {"programs", std::move(programs)},
-                       {"missing", std::move(missing)}});
+                       {"programs", texts(programs.found)},
+                       {"missing", texts(programs.missing)},
+                       {"unchecked", texts(programs.unchecked)}});
+}
+
+/// "python3" or "a, b"
+std::string listed(const Json& list) {
+  std::vector<std::string> words;
+  for (const Json& one : list.items()) words.push_back(one_line(one.text(), 80));
+  return joined(words, ", ");
+}
+
+/// "on PATH or here: python3; not looked at: the Python module pytest"
+std::string found_text(const Json& command) {
+  std::vector<std::string> parts;
+  if (!command["missing"].items().empty())
+    parts.push_back("NOT on PATH: " + listed(command["missing"]));
+  if (!command["programs"].items().empty())
+    parts.push_back("found: " + listed(command["programs"]));
+  if (!command["unchecked"].items().empty())
+    parts.push_back("not looked at: " + listed(command["unchecked"]));
+  return parts.empty() ? "needs no program" : joined(parts, "; ");
 }
 
 /// What stands in the way of the model's key; "" for nothing.
@@ -79,7 +66,8 @@ Json task_report(const LoadedTask& loaded, const std::string& policy, const Comm
   Json commands = Json::array();
   for (const auto* list : {&loaded.task.verify.setup, &loaded.task.verify.commands})
     for (const VerifyCommand& command : *list)
-      commands.push_back(command_report(command, path, problems));
+      commands.push_back(command_report(
+          command, find_programs(command, path, loaded.places.workspace), problems, notes));
   if (commands.items().empty()) notes.push_back("the task has no verification");
   if (const std::string note = key_note(loaded.task.model, credentials); !note.empty())
     notes.push_back(note);
@@ -95,8 +83,7 @@ std::string task_report_text(const Json& report) {
   std::string text = "task " + report.string_at("file") + "\n  valid, with the policy " +
                      report.string_at("policy") + "\n";
   for (const Json& one : report["verification"].items())
-    text += "  " + one.string_at("command") + ": " +
-            (one["missing"].items().empty() ? "its programs are on PATH" : "NOT on PATH") + "\n";
+    text += "  " + one_line(one.string_at("command"), 80) + ": " + found_text(one) + "\n";
   for (const Json& one : report["problems"].items()) text += "  problem: " + one.text() + "\n";
   for (const Json& one : report["notes"].items()) text += "  note: " + one.text() + "\n";
   text.pop_back();

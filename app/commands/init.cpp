@@ -104,9 +104,10 @@ void tell_next(const InitPlan& plan, const FirstModel& model) {
 void tell_doctor(const fs::path& task) {
   try {
     const DoctorBrief brief = brief_doctor(task.string());
-    std::string text = brief.works ? "doctor: the task can run here\n"
-                                   : "doctor: something is missing here ('sortie doctor --task "
-                                     ".sortie/task.yaml' says more)\n";
+    std::string text = brief.works && brief.looked_at_all ? "doctor: the task can run here\n"
+                       : brief.works ? "doctor: of what it looks at, nothing is missing here\n"
+                                     : "doctor: something is missing here ('sortie doctor --task "
+                                       ".sortie/task.yaml' says more)\n";
     for (const std::string& line : brief.lines) text += "  " + line + "\n";
     print_out(text);
   } catch (const Error& error) {

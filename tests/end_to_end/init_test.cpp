@@ -282,22 +282,4 @@ BOOST_AUTO_TEST_CASE(a_full_or_read_only_disk_is_said_and_nothing_is_left) {
   BOOST_TEST(holds(read_only.errors, "Read-only"), read_only.errors);
 }
 
-BOOST_AUTO_TEST_CASE(doctor_tells_what_a_task_lacks) {
-  const InitRun run;
-  run.write("work/task.yaml",
-            "version: 1\nprompt: x\nverify: [cd . && no-such-program --x, [no-such-other], "
-            "./own.sh]\n");
-  const ProgramEnd end = run.sortie({"doctor", "--task", "task.yaml", "--json"});
-  BOOST_TEST(end.status == 7, end.errors);
-  const Json report = parse_json(end.output)["task"];
-  BOOST_REQUIRE(report["problems"].items().size() == 2u);
-  BOOST_TEST(holds(report["problems"].items()[0].text(), "no-such-program"));
-  BOOST_TEST(holds(report["problems"].items()[1].text(), "no-such-other"));
-
-  run.write("work/task.yaml", "version: 1\nprompt: x\nverifi: []\n");
-  const ProgramEnd wrong = run.sortie({"doctor", "--task", "task.yaml"});
-  BOOST_TEST(wrong.status == 2);
-  BOOST_TEST(holds(wrong.errors, "task.yaml:3:1: error: unknown key 'verifi'"), wrong.errors);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
