@@ -2,6 +2,7 @@
 // that each system gives.
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <map>
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_scripts_of_all_systems_check_their_variables_alike) {
     BOOST_TEST(check_of(template_text(name)) == check_of(first), name);
 }
 
-/// A project for ci/cron, where cron's line finds it.
+/// A team's repository, and a machine with ci/cron whose user has nothing but a state folder.
 class NightlyProject {
  public:
   explicit NightlyProject(const std::string& verify) {
@@ -197,26 +198,30 @@ class NightlyProject {
         .save(folder_.path("work/.sortie/cassette.jsonl"));
     folder_.write("work/.sortie/policy.yaml", "version: 1\nextends: auto\n");
     folder_.write("openai-key", "sk-not-asked-for\n");
-    folder_.commit_workspace();
+    make_repository(work());
+    commit_all(work());
+    git(work(), {"branch", "-M", "main"});
+    git(work(), {"init", "-q", "--bare", origin().string()});
+    git(work(), {"push", "-q", origin().string(), "main"});
     fs::create_directories(folder_.path("bin"));
     fs::create_symlink(sortie_binary(), folder_.path("bin/sortie"));
   }
 
   /// The line of ci/cron/sortie, as cron runs it: by sh, with the table's own variables and few
   /// others.
-  Said night() const {
+  Said night(std::map<std::string, std::string> more = {}) const {
+    more.insert({{"PATH", folder_.path("bin").string() + ":/usr/bin:/bin"},
+                 {"REPOSITORY", origin().string()},
+                 {"STATE", state().string()},
+                 {"SORTIE_KEY_FILE", folder_.path("openai-key").string()}});
     std::string command = "exec env -i HOME=/nonexistent LOGNAME=sortie SHELL=/bin/sh";
     std::string script;
     for (const auto line : split_lines(table_)) {
       if (line.empty() || line.starts_with('#')) continue;
       const std::size_t equals = line.find('=');
       const std::string name(line.substr(0, std::min(equals, line.size())));
-      if (name == "PATH")
-        command += " PATH=" + folder_.path("bin").string() + ":/usr/bin:/bin";
-      else if (name == "PROJECT")
-        command += " PROJECT=" + folder_.workspace().string();
-      else if (name == "SORTIE_KEY_FILE")
-        command += " SORTIE_KEY_FILE=" + folder_.path("openai-key").string();
+      if (more.contains(name))
+        command += " '" + name + "=" + more[name] + "'";
       else if (equals != std::string_view::npos)
         command += " '" + std::string(line) + "'";
       else
@@ -226,6 +231,15 @@ class NightlyProject {
     return run_program({"sh", "-c", command + " sh -c " SORTIE_SOURCE_DIR "/ci/cron/" + script},
                        folder_.path(""));
   }
+  /// What the team does during the day.
+  void push(const std::string& name, const std::string& content) const {
+    folder_.write("work/" + name, content);
+    commit_all(work());
+    git(work(), {"push", "-q", origin().string(), "main"});
+  }
+  fs::path work() const { return folder_.workspace(); }
+  fs::path origin() const { return folder_.path("origin.git"); }
+  fs::path state() const { return folder_.path("state"); }
   const RunFolder& folder() const { return folder_; }
 
  private:
@@ -233,27 +247,63 @@ class NightlyProject {
   std::string table_ = template_text("cron/sortie");
 };
 
-BOOST_AUTO_TEST_CASE(the_nightly_job_of_cron_is_silent_and_leaves_a_branch_every_night) {
+BOOST_AUTO_TEST_CASE(the_nightly_job_of_cron_is_silent_and_pushes_a_branch_on_the_newest_commit) {
   const NightlyProject project("grep -q right answer.txt");
+  std::string base;
   for (int night = 0; night < 2; ++night) {
     const Said said = project.night();
 
     BOOST_TEST(said.status == 0, said.output);
     BOOST_TEST(said.output == "");
+    BOOST_TEST(git(project.origin(), {"show", "sortie-nightly:answer.txt"}) == "right\n");
+    BOOST_TEST(git(project.origin(), {"rev-parse", "sortie-nightly~1"}) ==
+               git(project.origin(), {"rev-parse", "main"}));
+    project.push("other.txt", "of the day\n");
   }
-  const fs::path work = project.folder().workspace();
-  BOOST_TEST(git(work, {"show", "sortie-nightly:answer.txt"}) == "right\n");
-  BOOST_TEST(read_file(work / "answer.txt") == "wrong\n");
-  BOOST_TEST(git(work, {"status", "--porcelain"}) == "");
+  BOOST_TEST(git(project.origin(), {"show", "main:answer.txt"}) == "wrong\n");
+  // All that it leaves is in its own folder, which nobody else can read.
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(project.folder().path("")))
+    left.push_back(entry.path().filename());
+  std::sort(left.begin(), left.end());
+  BOOST_TEST(left == (std::vector<std::string>{"bin", "openai-key", "origin.git", "state", "work"}),
+             boost::test_tools::per_element());
+  BOOST_TEST((fs::status(project.state()).permissions() == fs::perms::owner_all));
+}
+
+BOOST_AUTO_TEST_CASE(a_night_without_a_branch_to_push_leaves_it_in_the_clone) {
+  const NightlyProject project("grep -q right answer.txt");
+
+  const Said said = project.night({{"PUSH", ""}});
+
+  BOOST_TEST(said.status == 0, said.output);
+  BOOST_TEST(git(project.origin(), {"branch", "--list", "sortie-nightly"}) == "");
+  BOOST_TEST(git(project.state() / "clone", {"show", "sortie-nightly:answer.txt"}) == "right\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_clone_that_was_cut_off_or_changed_is_no_obstacle) {
+  const NightlyProject project("grep -q right answer.txt");
+  project.folder().write("state/clone.new/half", "");
+  BOOST_TEST(project.night().status == 0);
+  project.folder().write("state/clone/answer.txt", "changed by somebody\n");
+
+  const Said said = project.night();
+
+  BOOST_TEST(said.status == 0, said.output);
+  BOOST_TEST(git(project.origin(), {"show", "sortie-nightly:answer.txt"}) == "right\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_night_that_fails_prints_its_log_and_keeps_the_exit_code) {
   const NightlyProject project("'false'");
 
   const Said said = project.night();
+  const Said unreachable = project.night({{"REPOSITORY", "/nonexistent/project.git"}});
 
   BOOST_TEST(said.status == 1, said.output);
   BOOST_TEST(holds(said.output, "sortie: task-failed (1): "), said.output);
+  BOOST_TEST(git(project.origin(), {"branch", "--list", "sortie-nightly"}) == "");
+  BOOST_TEST(unreachable.status == 128, unreachable.output);
+  BOOST_TEST(holds(unreachable.output, "/nonexistent/project.git"), unreachable.output);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
