@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "app/show/standard_output.h"
 #include "core/base/own_variable.h"
 #include "core/base/patient_io.h"
 #include "core/text/ci_commands.h"
@@ -78,7 +79,11 @@ void Pager::start(const std::string& command) {
 
 bool Pager::write(std::string_view text) {
   const std::string harmless = without_ci_commands(text, ci_systems());
-  if (!input_ && !stdout_is_terminal()) return write_within(STDOUT_FILENO, harmless) == 0;
+  if (!input_ && !stdout_is_terminal()) {
+    const int number = write_within(STDOUT_FILENO, harmless);
+    if (number != 0 && number != EPIPE) throw stdout_error(number);
+    return number == 0;
+  }
   return write_whole(input_ ? input_.get() : STDOUT_FILENO, harmless);
 }
 

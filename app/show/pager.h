@@ -20,6 +20,7 @@ class Pager {
   ~Pager();
   /// Commands to a CI system are made harmless.
   /// @return  false: nobody reads any more
+  /// @throws Error  environment: stdout takes nothing, such as a full disk
   bool write(std::string_view text);
 
  private:

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -10,6 +11,7 @@
 
 #include "core/files/files.h"
 #include "core/record/transcript_reader.h"
+#include "core/text/text.h"
 #include "tests/support/run_folder.h"
 
 using namespace sortie;
@@ -48,6 +50,22 @@ class Place {
  private:
   RunFolder folder_;
 };
+
+/// The names of all commands, as --help lists them.
+std::vector<std::string> commands(const Place& place) {
+  std::vector<std::string> names;
+  bool listed = false;
+  const ProgramEnd help = place.run("--help", "");
+  for (const auto line : split_lines(help.output)) {
+    const std::string text(trimmed(line));
+    if (listed && line.starts_with("  ") && !line.starts_with("   "))
+      names.push_back(text.substr(0, text.find_first_of(", ")));  // "exec, e"
+    if (text == "Example:") break;
+    listed = listed || text == "Subcommands:";
+  }
+  BOOST_TEST(names.size() > 10);
+  return names;
+}
 
 /// A descriptor of a pipe that nobody reads any more, for programs that are started.
 Fd unread_pipe() {
@@ -99,7 +117,22 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       {"schema task", 0, 7, 7},
       {"doctor", 0, 7},
       {"doctor --json", 0, 7, 7},
+      {"init --dry-run python", 0, 7},
+      {"replay earlier", 0, 7},
+      {"report earlier", 0, 7},
+      {"report earlier --format junit --output -", 0, 7},
+      {"show earlier", 0, 7},
+      {"show earlier --follow", 0, 7},
+      {"completion bash", 0, 7},
+      {"land missing", 2, 2},
+      {"exec -C work --replay earlier go", 0, 0},  // the message is in the thread, too
   };
+  for (const std::string& command : commands(place)) {
+    const auto tried = std::count_if(rows.begin(), rows.end(), [&command](const Row& row) {
+      return (row.words + " ").starts_with(command + " ");
+    });
+    BOOST_TEST(tried > 0, command << " has no row");
+  }
   enum class Stdout { usual, takes_nothing, has_no_reader };
   const struct {
     std::string redirections;
