@@ -271,31 +271,41 @@ std::string after_success(const EndFacts& facts) {
   return line;
 }
 
-/// What goes on with a thread whose turn has ended well, or was interrupted; "" for other ends.
+/// Whether the run's folder goes with the end of this process: of a turn of `exec` of which nothing is
+/// kept.
+bool leaves_no_folder(const EndFacts& facts) {
+  const ThreadRun* thread = facts.inputs.thread;
+  return thread != nullptr && !thread->kept && !thread->own_out;
+}
+
+/// What to do after a success of such a turn, whose outputs are those of its flags alone.
+std::string after_unkept_turn(const EndFacts& facts) {
+  const RunOptions& options = facts.options;
+  if (options.diff == "-") return "nothing: stdout has the diff";
+  const bool in_place = facts.result.isolation == name_of(Isolation::none);
+  if (!options.diff.empty() && !in_place && facts.result.changed_files > 0)
+    return "look at the changes in " + one_line(options.diff, 200) + ", and apply them (git apply)";
+  if (!options.last_message.empty() && options.last_message != "-")
+    return "the answer is in " + one_line(options.last_message, 200);
+  return options.json ? "nothing: the events have the answer" : "nothing: stdout has the answer";
+}
+
+/// What goes on with a thread whose turn has ended well, or was interrupted; "" for other ends, and
+/// where no thread is kept: the same command again would pay for a finished turn once more.
 std::string next_of_thread(const EndFacts& facts) {
   const ThreadRun* thread = facts.inputs.thread;
   const ExitCode code = facts.result.code;
-  if (thread == nullptr ||
+  if (thread == nullptr || !thread->kept ||
       (code != ExitCode::success && code != ExitCode::interrupted && code != ExitCode::terminated))
     return "";
-  return thread->kept ? "sortie exec resume " + thread->id + " PROMPT" : "the same command again";
+  return "sortie exec resume " + thread->id + " PROMPT";
 }
 
-}  // namespace
-
-std::string denied_text(const Denial& denial) {
-  for (const RecordedAction& action : denial.actions)
-    if (action.argv) return in_quotes(pasteable(*action.argv), 100);
-  for (const RecordedAction& action : denial.actions)
-    if (action.path) return in_quotes(denial.tool + " " + *action.path, 100);
-  return in_quotes(denial.tool, 100);
-}
-
-std::string next_step(const EndFacts& facts) {
-  if (const std::string next = next_of_thread(facts); !next.empty()) return next;
+/// What to do about an end, by its exit code.
+std::string after_code(const EndFacts& facts) {
   switch (facts.result.code) {
     case ExitCode::success:
-      return after_success(facts);
+      return leaves_no_folder(facts) ? after_unkept_turn(facts) : after_success(facts);
     case ExitCode::task_failed:
       return after_task_failed(facts);
     case ExitCode::denied:
@@ -338,6 +348,24 @@ std::string next_step(const EndFacts& facts) {
       break;
   }
   return kHowToReport;
+}
+
+}  // namespace
+
+std::string denied_text(const Denial& denial) {
+  for (const RecordedAction& action : denial.actions)
+    if (action.argv) return in_quotes(pasteable(*action.argv), 100);
+  for (const RecordedAction& action : denial.actions)
+    if (action.path) return in_quotes(denial.tool + " " + *action.path, 100);
+  return in_quotes(denial.tool, 100);
+}
+
+std::string next_step(const EndFacts& facts) {
+  if (const std::string next = next_of_thread(facts); !next.empty()) return next;
+  std::string next = after_code(facts);
+  if (leaves_no_folder(facts) && next.find(facts.options.out) != next.npos)
+    return "the same command with --out FOLDER, which keeps the record of what was done";
+  return next;
 }
 
 std::string after_failed_apply(const std::string& diff) {

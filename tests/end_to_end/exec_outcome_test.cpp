@@ -80,6 +80,48 @@ BOOST_AUTO_TEST_CASE(a_turn_tells_its_outcome_to_the_job) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_finished_turn_that_is_not_kept_is_not_to_be_paid_for_again) {
+  const ExecRun run;
+  const std::string last = run.path("last").string();
+  const std::string out = run.out().string();
+  const struct {
+    std::vector<std::string> words;
+    std::string next;
+  } rows[] = {
+      {{"go"}, "nothing: stdout has the answer"},
+      {{"--json", "-v", "go"}, "nothing: the events have the answer"},
+      {{"-o", last, "go"}, "the answer is in " + last},
+      {{"--out", out, "go"}, "the answer is in " + out + "/last-message.txt"},
+  };
+  for (const auto& row : rows) {
+    const ModelServer server(answers_with("It is done."));
+    std::vector<std::string> words = row.words;
+    words.insert(words.begin(), "--ephemeral");
+    const ProgramEnd end = run.exec(server, words);
+
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(holds(end.errors, "next: " + row.next), end.errors);
+    BOOST_TEST(!holds(end.errors, "same command"), end.errors);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_turn_names_no_folder_that_is_gone) {
+  const ExecRun run;
+  run.write("s.json", R"({"type":"object","properties":{"n":{"type":"integer"}},)"
+                      R"("required":["n"],"additionalProperties":false})");
+  CassetteWriter cassette;
+  for (int round = 0; round < 8; ++round) cassette.message("no number").next();
+  const ModelServer server(served(cassette));
+
+  const ProgramEnd end =
+      run.exec(server, {"--ephemeral", "--output-schema", run.path("s.json").string(), "Count."});
+
+  BOOST_TEST(end.status == 1);
+  BOOST_TEST(holds(end.errors, "task-failed (1)"), end.errors);
+  BOOST_TEST(!holds(end.errors, "sortie-exec"), end.errors);
+  BOOST_TEST(holds(end.errors, "next: the same command with --out"), end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(what_did_not_begin_is_told_with_its_reason) {
   const ExecRun run;
   const ModelServer server({});
