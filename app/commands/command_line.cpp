@@ -12,15 +12,13 @@
 #include "app/commands/manual.h"
 #include "app/exec/exec_prompt.h"
 #include "app/run/signals.h"
+#include "app/run/told_failure.h"
 #include "app/show/failure.h"
-#include "app/show/job_notes.h"
 #include "app/show/standard_output.h"
 #include "app/show/words.h"
 #include "core/base/error.h"
 #include "core/base/exit_code.h"
-#include "core/secrets/redact.h"
 #include "core/text/text.h"
-#include "policies/environment/known_secrets.h"
 
 namespace sortie {
 CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
@@ -44,18 +42,6 @@ const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy"
 constexpr const char* kInsteadOfPrompt =
     "; write instead: 'sortie run -p PROMPT', or a task file with 'version: 1' and 'prompt: …', "
     "and 'sortie run FILE'";
-
-/// Prints the text on stderr, and notes for a CI system. The message may quote a file or flag, so the environment's secrets are
-/// redacted; by the default policy, since loading the run's own may have failed.
-/// @param status  "usage"
-void say_failure(const char* status, const std::string& text, const std::string& what,
-                 const std::string& next) {
-  Redactor redactor;
-  redactor.add_all(known_secrets(Policy{}, own_environment()).values);
-  print_ci_commands(
-      notes_of_error(CiLog(ci_systems()), status, redactor.text(what, Audience::people), next));
-  print_error(redactor.text(text, Audience::people) + "\n");
-}
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -133,37 +119,8 @@ int print(const std::string& text) {
   return 0;
 }
 
-/// What to do about an error before or without a run: "; next: …", or "" if the error says it.
-/// @param many  its text is of many lines, above the last one
-std::string next_after(const Error& error, bool many) {
-  switch (error.code()) {
-    case ExitCode::usage:
-      return many ? "; next: correct the errors above, and run the same command again"
-                  : "; next: correct this, and run the same command again";
-    case ExitCode::busy:
-      return "; next: wait for its end, or name another folder";
-    case ExitCode::environment:
-      return "; next: " + after_environment(error.cause());
-    case ExitCode::auth:
-      return "; next: 'sortie doctor' shows which key would be used";
-    default:
-      return "";
-  }
-}
-
 int fail(const Error& error) {
-  std::string what = error.what();
-  if (error.code() == ExitCode::internal) what += std::string("; ") + kHowToReport;
-  const std::string code = std::to_string(static_cast<int>(error.code()));
-  const std::string status =
-      std::string("sortie: ") + status_word(error.code()) + " (" + code + ")";
-  // Errors in files are shown as compilers do; the last line gives the outcome.
-  const bool many = what.find('\n') != std::string::npos;
-  const std::string next = next_after(error, many);
-  say_failure(
-      status_word(error.code()),
-      many ? what + "\n" + status + ": nothing was started" + next : status + ": " + what + next,
-      what, next);
+  tell_failure(error);
   return static_cast<int>(error.code());
 }
 
@@ -182,9 +139,8 @@ int run_parsed(CLI::App& root, const CommandTable& table, std::vector<std::strin
     return print(root.version() + "\n");
   } catch (const CLI::ParseError& error) {
     if (is_exec(root)) drain_piped_input();  // whoever writes there must not fail
-    const std::string what = usage_problem(root, error);
-    const std::string next = "; next: see 'sortie " + words_of_command(root) + "--help'";
-    say_failure("usage", "sortie: usage (2): " + what + next, what, next);
+    tell_failure(InputError(usage_problem(root, error)),
+                 "see 'sortie " + words_of_command(root) + "--help'");
     return static_cast<int>(ExitCode::usage);
   }
   check_current_folder();

@@ -16,6 +16,7 @@
 #include "app/inputs/inputs.h"
 #include "app/inputs/thread_run.h"
 #include "app/run/run.h"
+#include "app/run/told_failure.h"
 #include "app/run/told_run.h"
 #include "app/show/failure.h"
 #include "app/show/standard_output.h"
@@ -53,15 +54,15 @@ ConfigValues profile_of(const std::string& name) {
   const fs::path folder =
       !home.empty() ? fs::path(home) : fs::path(own_variable("HOME")) / ".codex";
   if (name.find('/') != std::string::npos || name.starts_with('.'))
-    throw Error("--profile " + one_line(name, 60) + ": not a name", ExitCode::task_failed);
+    throw InputError("--profile " + one_line(name, 60) + ": not a name");
   const fs::path own = folder / (name + ".config.toml");
   std::error_code error;
   const bool is_own = fs::exists(own, error);
   const fs::path file = is_own ? own : folder / "config.toml";
   const TextFile read = read_text_file(file, kMostProfile);
   if (!read.problem.empty())
-    throw Error("--profile " + one_line(name, 60) + ": " + path_text(file) + ": " + read.problem,
-                ExitCode::task_failed);
+    throw InputError("--profile " + one_line(name, 60) + ": " + path_text(file) + ": " +
+                     read.problem);
   ConfigValues values = config_of(read.text, file.string());
   if (is_own) return values;
   ConfigValues chosen;
@@ -72,9 +73,8 @@ ConfigValues profile_of(const std::string& name) {
     else if (key.starts_with("model_providers."))
       chosen.emplace(key, value);
   if (chosen.empty())
-    throw Error("--profile " + one_line(name, 60) + ": " + path_text(file) + " has no [profiles." +
-                    one_line(name, 60) + "]",
-                ExitCode::task_failed);
+    throw InputError("--profile " + one_line(name, 60) + ": " + path_text(file) +
+                     " has no [profiles." + one_line(name, 60) + "]");
   return chosen;
 }
 
@@ -82,6 +82,17 @@ ConfigValues profile_of(const std::string& name) {
 class WrongCommandLine : public InputError {
   using InputError::InputError;
 };
+
+/// Does something with flags and the configuration alone. @throws WrongCommandLine  one is wrong
+template <class Step>
+auto of_command_line(const Step& step) {
+  try {
+    return step();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::usage) throw WrongCommandLine(error.what());
+    throw;
+  }
+}
 
 /// @param values  of the profile
 /// @throws InputError  a wrong value, or with --strict-config an unknown key
@@ -137,6 +148,7 @@ class Exec {
   void take_folder();
   void explain_folders(const ExecSettings& settings) const;
   void explain_approval() const;
+  ExitCode begin_run();
   ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped);
 
   ExecOptions options_;
@@ -183,24 +195,23 @@ ExecSettings Exec::check_command_line() {
                            options_.local_provider);
   ConfigValues profile;
   if (!options_.profile.empty()) profile = profile_of(options_.profile);
-  try {
+  return of_command_line([&] {
     resolve_stdout(options_.run);
+    check_flags(options_.run);
     return settings_of(options_, std::move(profile));
-  } catch (const InputError& error) {
-    throw WrongCommandLine(error.what());
-  }
+  });
 }
 
 void Exec::find_workspace() {
   const std::string named = options_.run.workspace.empty() ? "." : options_.run.workspace;
   std::error_code error;
   workspace_ = fs::canonical(named, error);
-  if (error)
-    throw Error("-C " + one_line(named, 200) + ": " + error.message(), ExitCode::task_failed);
+  if (error) throw InputError("-C " + one_line(named, 200) + ": " + error.message());
+  if (!fs::is_directory(workspace_, error))
+    throw InputError("-C " + one_line(named, 200) + ": not a folder");
   if (options_.skip_git_check || options_.unsandboxed || is_in_repository(workspace_)) return;
-  throw Error("Not inside a trusted directory: " + workspace_.string() +
-                  " is in no git repository; --skip-git-repo-check works in it nevertheless",
-              ExitCode::task_failed);
+  throw InputError("Not inside a trusted directory: " + workspace_.string() +
+                   " is in no git repository; --skip-git-repo-check works in it nevertheless");
 }
 
 /// Finds the thread that is gone on with, or begins a new one.
@@ -213,11 +224,11 @@ void Exec::find_thread() {
       options_.last ? store_.newest(options_.all ? fs::path() : workspace_) : store_.find(id);
   const std::string where = store_.folder().empty() ? "" : " in " + path_text(store_.folder());
   if (!found)
-    throw Error(!options_.last ? "resume " + one_line(id, 80) + ": there is no such thread" + where
-                : options_.all ? "resume --last: there is no thread" + where
-                               : "resume --last: there is no thread of " + workspace_.string() +
-                                     where + "; --all takes the newest of any folder",
-                ExitCode::task_failed);
+    throw InputError(
+        !options_.last ? "resume " + one_line(id, 80) + ": there is no such thread" + where
+        : options_.all ? "resume --last: there is no thread" + where
+                       : "resume --last: there is no thread of " + workspace_.string() + where +
+                             "; --all takes the newest of any folder");
   if (!options_.ephemeral) {
     lock_ = lock_thread(found->folder, kPatience);
     if (auto now = store_.find(found->id)) found = std::move(now);  // a turn may have ended
@@ -247,12 +258,10 @@ std::string Exec::prompt_of(const std::optional<std::string>& argument,
   const bool named = argument && argument->empty();  // by flags
   const bool none = !argument && trimmed(piped.text).empty();
   std::string own = named || none ? "" : compose_prompt(argument, piped);
-  try {
+  return of_command_line([&] {
     std::string prompt = review_prompt(options_.reviewed, own);
     return named ? compose_prompt(prompt, piped) : prompt;
-  } catch (const InputError& error) {
-    throw WrongCommandLine(error.what());
-  }
+  });
 }
 
 /// Says what --add-dir does not do.
@@ -292,6 +301,16 @@ ExitCode Exec::run() {
   }
 }
 
+/// The run; what was made for one that did not begin is removed.
+ExitCode Exec::begin_run() {
+  try {
+    return run_task(options_.run, style_);
+  } catch (const std::exception&) {
+    if (!kept_.empty()) ThreadStore::drop(kept_);
+    throw;
+  }
+}
+
 ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInput& piped) {
   const ThreadLimits limits = read_thread_limits(own_variable("SORTIE_KEEP_THREADS"));
   const ExecSettings settings = check_command_line();
@@ -306,8 +325,10 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   explain_folders(settings);
   explain_approval();
   thread_.task = exec_task(options_, settings, prompt);
-  choose_model(settings, options_, thread_.task);
-  thread_.policy = exec_policy(options_, settings, thread_.task);
+  of_command_line([&] {
+    choose_model(settings, options_, thread_.task);
+    thread_.policy = exec_policy(options_, settings, thread_.task);
+  });
   if (run.policy.empty()) run.policy = thread_.policy.name;
   run.task = "-";
   run.thread = &thread_;
@@ -316,7 +337,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   thread_.own_out = !run.out.empty();
   take_folder();
   thread_.kept = !kept_.empty();
-  const ExitCode code = run_task(run, style_);
+  const ExitCode code = of_command_line([&] { return begin_run(); });
   if (thread_.kept) remove_old_threads(store_.folder(), limits);
   if (thread_.own_out && thread_.kept) {
     try {
@@ -361,12 +382,15 @@ ExitCode run_exec(ExecOptions options, OutputStyle style) {
     return status_of_codex(exec.run(), retryable_apart);
   } catch (const WrongCommandLine& error) {
     exec.remove_stale_answer();
-    tell(std::string("exec: ") + error.what());
+    tell_failure(error);
     return ExitCode::usage;
   } catch (const std::exception& error) {
     exec.remove_stale_answer();
     const Error failure = failure_of(error);
-    tell(std::string("exec: ") + failure.what());
+    if (failure.code() == ExitCode::busy)
+      tell_failure(failure, "wait for its end, and run the same command again");
+    else
+      tell_failure(failure);
     return status_of_codex(failure.code(), retryable_apart);
   }
 }

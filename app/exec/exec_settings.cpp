@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/own_headers.h"
+#include "core/host/url.h"
 #include "core/http1/message_head.h"
 #include "core/text/pattern.h"
 #include "core/text/text.h"
@@ -267,10 +268,17 @@ bool take(const Setting& one, ExecSettings& to) {
 }
 
 void check_servers(const ExecSettings& settings) {
-  for (const auto& [name, server] : settings.mcp)
+  for (const auto& [name, server] : settings.mcp) {
+    const std::string key = "-c mcp_servers." + one_line(name, 60);
     if (server.command.empty() == server.url.empty())
-      throw InputError("-c mcp_servers." + one_line(name, 60) +
-                       ": give it either a command or a url");
+      throw InputError(key + ": give it either a command or a url");
+    if (server.url.empty()) continue;
+    try {
+      parse_url(server.url);
+    } catch (const InputError& error) {
+      throw InputError(key + ".url: " + error.what());
+    }
+  }
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ Fd lock_thread(const fs::path& folder, std::chrono::milliseconds patience) {
     if (errno != EWOULDBLOCK) return {};
     if (std::chrono::steady_clock::now() >= until)
       throw Error("thread " + folder.filename().string() +
-                      ": another turn is at work on it; wait for its end, or begin a new thread",
+                      ": another turn is at work on it; another thread need not wait",
                   ExitCode::busy);
     std::this_thread::sleep_for(20ms);
   }

@@ -155,4 +155,12 @@ void ThreadStore::keep(const fs::path& out, const fs::path& folder) {
   if (error) throw path_error(folder.string(), error.value());
 }
 
+void ThreadStore::drop(const fs::path& run) noexcept {
+  std::error_code error;
+  fs::remove(run, error);
+  if (error) return;
+  fs::remove(run.string() + kPlaceSuffix, error);
+  fs::remove(run.parent_path(), error);  // unless it has other runs
+}
+
 }  // namespace sortie

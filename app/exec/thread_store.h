@@ -37,6 +37,9 @@ class ThreadStore {
   static std::vector<std::filesystem::path> transcripts(const KeptThread& thread);
   /// Copies the transcript of a run that has written it to an --out of its own.
   static void keep(const std::filesystem::path& out, const std::filesystem::path& folder);
+  /// Removes the folder of a run that did not begin, and its thread if it has no other; nothing of a
+  /// folder that has files.
+  static void drop(const std::filesystem::path& run) noexcept;
 
  private:
   std::filesystem::path folder_;

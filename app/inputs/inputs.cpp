@@ -115,6 +115,12 @@ void apply_budget_flags(const RunOptions& options, TaskBudget& budget) {
   budget.time = *time;
 }
 
+void apply_flags(const RunOptions& options, Task& task) {
+  apply_budget_flags(options, task.budget);
+  if (!options.isolation.empty())
+    task.workspace.isolation = flag_value<Isolation>("--isolation", options.isolation);
+}
+
 /// The older form of tool calls can force one function, but not some call.
 void check_tool_choice(const Task& task) {
   const auto is_legacy = [](const TaskModel& model) { return model.legacy_functions; };
@@ -405,6 +411,12 @@ std::string new_run_id() {
   return text;
 }
 
+void check_flags(const RunOptions& options) {
+  RunInputs any;
+  apply_model_flags(options, any);
+  apply_flags(options, any.task);
+}
+
 RunInputs load_inputs(const RunOptions& options) {
   RunInputs inputs;
   inputs.thread = options.thread;
@@ -420,9 +432,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.run_id = inputs.thread != nullptr ? inputs.thread->run_id : new_run_id();
   apply_model_flags(options, inputs);
   check_tool_choice(inputs.task);
-  apply_budget_flags(options, inputs.task.budget);
-  if (!options.isolation.empty())
-    inputs.task.workspace.isolation = flag_value<Isolation>("--isolation", options.isolation);
+  apply_flags(options, inputs.task);
   check_best_of(options, inputs.task);
   inputs.auth_file = check_auth_file(inputs, options);
   auto flags = flag_variables(options, gate);
