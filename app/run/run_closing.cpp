@@ -4,6 +4,7 @@
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/run_reports.h"
+#include "app/run/codex_words.h"
 #include "app/run/found_run.h"
 #include "app/run/next_step.h"
 #include "app/run/run_head.h"
@@ -238,7 +239,8 @@ void RunClosing::explain_end() {
   run_.result.retryable = retryable_by(facts);
   if (run_.result.next.empty() || run_.inputs.thread != nullptr)
     run_.result.next = next_step(facts);
-  run_.result.reason = std::move(reason);
+  run_.result.reason =
+      run_.inputs.thread == nullptr ? std::move(reason) : with_codex_words(facts.kind, reason);
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 #include <initializer_list>
+#include <system_error>
 
 #include "core/base/clock.h"
 #include "core/net/retry.h"
@@ -12,6 +13,8 @@
 
 namespace sortie {
 namespace {
+
+constexpr std::string_view kBeforeStatus = "HTTP status ";
 
 constexpr std::array<std::string_view, 13> kCodes = {
     "invalid_image",       "invalid_image_format", "invalid_base64_image",
@@ -231,17 +234,30 @@ void add_limit(const ErrorBody& error, ModelFailure& failure) {
   if (!error.resets_at.empty()) failure.message += " (resets at " + error.resets_at + ")";
 }
 
+/// "HTTP status 400: …" taken apart.
+struct StatusText {
+  std::optional<int> status;
+  std::string_view rest;  ///< behind the number
+};
+
+StatusText behind_status(std::string_view message) {
+  const std::size_t before = message.find(kBeforeStatus);
+  if (before == std::string_view::npos) return {};
+  const std::string_view text = message.substr(before + kBeforeStatus.size());
+  int status = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), status);
+  if (read.ec != std::errc()) return {};
+  return {status, text.substr(static_cast<std::size_t>(read.ptr - text.data()))};
+}
+
 }  // namespace
 
 std::string_view provider_words(std::string_view message) {
-  constexpr std::string_view kBefore = "HTTP status ";
-  const std::size_t status = message.find(kBefore);
-  if (status == std::string_view::npos) return message;
-  std::size_t at = status + kBefore.size();
-  while (at < message.size() && std::isdigit(static_cast<unsigned char>(message[at]))) ++at;
-  const std::string_view rest = message.substr(at);
+  const std::string_view rest = behind_status(message).rest;
   return rest.starts_with(": ") ? rest.substr(2) : message;
 }
+
+std::optional<int> status_in(std::string_view message) { return behind_status(message).status; }
 
 ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
                                std::chrono::system_clock::time_point now) {
@@ -258,7 +274,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
         known && head.status >= 400 && (head.status != 429 || known->kind == "billing"))
       failure = *known;
   failure.status = head.status;
-  failure.message = "HTTP status " + std::to_string(head.status) +
+  failure.message = std::string(kBeforeStatus) + std::to_string(head.status) +
                     (error.message.empty() ? "" : ": " + one_line_of_words(error.message, 1000));
   failure.retry_after = parse_retry_after_ms(header_value(head.headers, "retry-after-ms"));
   if (!failure.retry_after)

@@ -21,6 +21,9 @@ inline constexpr std::string_view kWaitedForModel = "waited_for_model";
 /// all of it.
 std::string_view provider_words(std::string_view message);
 
+/// The HTTP status in the message of a ModelError: that of "HTTP status 400: …".
+std::optional<int> status_in(std::string_view message);
+
 /// Why an attempt gave no complete response, and how the run ends if there is no retry.
 struct ModelFailure {
   int status = 0;            ///< HTTP status; 0: no reply arrived

@@ -160,6 +160,13 @@ BOOST_AUTO_TEST_CASE(a_providers_words_are_what_stands_behind_the_status) {
   BOOST_TEST(provider_words("host: invalid_image: No.") == "host: invalid_image: No.");
 }
 
+BOOST_AUTO_TEST_CASE(the_status_is_read_from_the_message) {
+  BOOST_TEST(status_in("127.0.0.1:80: HTTP status 429: HTTP status 1").value_or(0) == 429);
+  BOOST_TEST(status_in("HTTP status 503").value_or(0) == 503);
+  BOOST_TEST(!status_in("HTTP status unknown"));
+  BOOST_TEST(!status_in("the stream was cut"));
+}
+
 BOOST_AUTO_TEST_CASE(the_wait_is_taken_from_wherever_it_is_named) {
   const auto now = std::chrono::system_clock::from_time_t(784111767);
   const struct {
