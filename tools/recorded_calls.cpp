@@ -38,6 +38,7 @@ ToolResult result_of(const ToolOutputRecord& output) {
     result.server_answer = Json::object({{"content", output.details.content}});
     if (output.details.structured_content.is_object())
       result.server_answer.set("structured_content", output.details.structured_content);
+    if (output.details.meta.is_object()) result.server_answer.set("_meta", output.details.meta);
   }
   return result;
 }

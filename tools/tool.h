@@ -34,7 +34,8 @@ struct ToolResult {
   std::string note{};                        ///< for the model, after the output
   std::optional<int> session{};              ///< number of the session of a command that still runs
   std::optional<PlanUpdated> plan{};         ///< the new plan
-  /// The answer of an MCP server, for the transcript: {"content","structured_content"?}; else null.
+  /// The answer of an MCP server, for the transcript: {"content","structured_content"?,"_meta"?}; else
+  /// null.
   Json server_answer{};
 };
 

@@ -93,6 +93,7 @@ CallDetails details_of(const ToolResult& result, const Redactor& redactor) {
   const Json answer = redactor.json(result.server_answer, Audience::tools);
   details.content = answer["content"];
   details.structured_content = answer["structured_content"];
+  details.meta = answer["_meta"];
   return details;
 }
 

@@ -199,8 +199,10 @@ void complete_server_call(Json& item, const ToolOutputRecord& output) {
   item.set("status", status);
   // What a server calls an error is its answer all the same.
   if (answer.content.is_array()) {
-    item.set("result", Json::object({{"content", answer.content},
-                                     {"structured_content", answer.structured_content}}));
+    Json result = Json::object({{"content", answer.content}});
+    if (answer.meta.is_object()) result.set("_meta", answer.meta);
+    result.set("structured_content", answer.structured_content);
+    item.set("result", std::move(result));
   } else if (status == "completed") {
     Json content = Json::array({Json::object({{"type", "text"}, {"text", text}})});
     item.set("result",

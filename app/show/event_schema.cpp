@@ -259,7 +259,11 @@ constexpr const char* kEventSchema = R"({
             {"type": "null"},
             {
               "type": "object",
-              "properties": {"content": {"type": "array"}, "structured_content": {}},
+              "properties": {
+                "content": {"type": "array"},
+                "_meta": {"type": "object"},
+                "structured_content": {}
+              },
               "required": ["content", "structured_content"]
             }
           ]

@@ -123,6 +123,7 @@ inline const RecordFields<CallDetails>& fields_of(const CallDetails*) {
       F::if_set<&O::session_id>("session_id", "count"),
       F::if_set<&O::content>("content", "list"),
       F::if_set<&O::structured_content>("structured_content", "object"),
+      F::if_set<&O::meta>("_meta", "object"),
   };
   return list;
 }
@@ -156,7 +157,7 @@ inline const RecordFields<ToolOutputRecord>& fields_of(const ToolOutputRecord*) 
       F::if_set<&O::declined>("reason", "text", "of a declined one"),
       F::if_set<&O::details>(
           "details", "object",
-          "(`session_id` of a command that goes on; `content` and `structured_content` of a server's answer)"),
+          "(`session_id` of a command that goes on; `content`, `structured_content` and `_meta` of a server's answer)"),
       F::if_set<&O::cut>("cut", "boolean"),
   };
   return list;

@@ -108,6 +108,7 @@ struct CallDetails {
   std::optional<std::int64_t> session_id{};  ///< the session of a command that is still running
   Json content{};                            ///< array: an MCP server's answer
   Json structured_content{};
+  Json meta{};  ///< object: what the server tells programs beside its answer
 };
 
 /// The result of a tool call.

@@ -24,7 +24,8 @@ BOOST_AUTO_TEST_CASE(a_server_of_tools_comes_with_the_command_line) {
       "            'capabilities': {'tools': {}}, 'serverInfo': {'name': 's', 'version': '1'}},\n"
       "        'tools/list': lambda: {'tools': [{'name': 'echo', 'description': 'says it',\n"
       "            'inputSchema': {'type': 'object'}}]},\n"
-      "        'tools/call': lambda: {'content': [{'type': 'text', 'text': 'it is said'}]},\n"
+      "        'tools/call': lambda: {'content': [{'type': 'text', 'text': 'it is said'}],\n"
+      "            '_meta': {'trace': 't-1'}},\n"
       "    }.get(asked['method'], dict)()\n"
       "    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': answer}),\n"
       "          flush=True)\n");
@@ -39,7 +40,9 @@ BOOST_AUTO_TEST_CASE(a_server_of_tools_comes_with_the_command_line) {
   const auto calls = completed(end.output, "mcp_tool_call");
   BOOST_TEST_REQUIRE(calls.size() == 1u);
   BOOST_TEST(calls[0].string_at("server") == "own");
-  BOOST_TEST(calls[0]["result"]["content"].items().front().string_at("text") == "it is said");
+  BOOST_TEST(write_json(calls[0]["result"]) ==
+             R"({"content":[{"type":"text","text":"it is said"}],"_meta":{"trace":"t-1"},)"
+             R"("structured_content":null})");
 }
 
 BOOST_AUTO_TEST_CASE(the_network_is_closed_unless_the_configuration_opens_it) {

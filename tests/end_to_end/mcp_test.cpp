@@ -38,6 +38,7 @@ BOOST_AUTO_TEST_CASE(a_servers_tools_are_called_and_give_all_that_they_return) {
       BOOST_TEST(!outputs[1]["success"].boolean(true));
       BOOST_TEST(folder.output(2) == "[image 1: image/png, 1 × 1]");
       BOOST_TEST(folder.output(3) == "Structured content:\n{\"answer\":42}");
+      BOOST_TEST(write_json(outputs[3]["details"]["_meta"]) == R"({"example.org/trace":"t-1"})");
       BOOST_TEST(
           folder.output(4) ==
           "[resource demo://1 (text/plain)]\ninside\n[link to a resource: demo://2, second]");
@@ -72,6 +73,8 @@ BOOST_AUTO_TEST_CASE(a_replay_takes_the_calls_of_servers_from_the_record) {
 
   BOOST_TEST(again.status == 0, again.errors);
   BOOST_TEST(holds(again.output, "replay: equal: 4 decisions, 4 calls"), again.output);
+  BOOST_TEST(holds(read_file(folder.path("again/transcript.jsonl")),
+                   R"("_meta":{"example.org/trace":"t-1"})"));
   // No server was started: its words and states are in no record.
   BOOST_TEST(!holds(read_file(folder.path("again/transcript.jsonl")), "\"mcp.server\""));
 }

@@ -37,6 +37,7 @@ class Reading {
     if (!tool_result_.server_answer["content"].is_array())
       tool_result_.server_answer.set("content", Json::array());
     if (structured.is_object()) tool_result_.server_answer.set("structured_content", structured);
+    if (result_["_meta"].is_object()) tool_result_.server_answer.set("_meta", result_["_meta"]);
     if (tool_result_.text.empty())
       tool_result_.text =
           tool_result_.success ? "(no output)" : "The tool failed without a message.";

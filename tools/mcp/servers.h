@@ -17,7 +17,7 @@ namespace sortie::mcp {
 /// Converts the result of tools/call for the model and the transcript: text through plain_text(),
 /// images as images, embedded resources as text, links and what can't be shown as one line each,
 /// structured content as JSON unless a text says the same. `server_answer` is the server's
-/// {"content","structured_content"}.
+/// {"content","structured_content","_meta"}; the model does not get the last, which is for programs.
 /// @param output_schema  schema of the structured content; null for none
 ToolResult read_call_result(const Json& result, const Json& output_schema);
 

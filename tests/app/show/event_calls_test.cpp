@@ -217,7 +217,8 @@ BOOST_AUTO_TEST_CASE(a_command_that_ended_well_without_a_result_has_failed) {
 BOOST_AUTO_TEST_CASE(a_servers_call_has_its_own_names_and_its_answer_as_it_came) {
   const Json origin = Json::object({{"server", "every thing"}, {"tool", "get.sum"}});
   const CallDetails answer{.content = parse_json(R"([{"type":"text","text":"3"}])"),
-                           .structured_content = parse_json(R"({"sum":3})")};
+                           .structured_content = parse_json(R"({"sum":3})"),
+                           .meta = parse_json(R"({"trace":"t-1"})")};
   const struct {
     const char* name;
     Json origin;
@@ -228,13 +229,13 @@ BOOST_AUTO_TEST_CASE(a_servers_call_has_its_own_names_and_its_answer_as_it_came)
        origin,
        {.call_id = "c1", .tool = "mcp__x", .output = "3", .details = answer},
        R"({"server":"every thing","tool":"get.sum","arguments":{"a":1},"result":{"content":[
-           {"type":"text","text":"3"}],"structured_content":{"sum":3}},"error":null,
+           {"type":"text","text":"3"}],"_meta":{"trace":"t-1"},"structured_content":{"sum":3}},"error":null,
            "status":"completed"})"},
       {"an error of the server's",
        origin,
        {.call_id = "c1", .tool = "mcp__x", .success = false, .output = "3", .details = answer},
        R"({"server":"every thing","tool":"get.sum","arguments":{"a":1},"result":{"content":[
-           {"type":"text","text":"3"}],"structured_content":{"sum":3}},"error":null,
+           {"type":"text","text":"3"}],"_meta":{"trace":"t-1"},"structured_content":{"sum":3}},"error":null,
            "status":"failed"})"},
       {"no answer",
        origin,

@@ -105,7 +105,8 @@ def call(request):
         return reply(request, {"content": [{"type": "image", "data": data,
                                             "mimeType": "image/png"}]})
     if name == "structured":
-        return reply(request, {"content": [], "structuredContent": {"answer": 42}})
+        return reply(request, {"content": [], "structuredContent": {"answer": 42},
+                               "_meta": {"example.org/trace": "t-1"}})
     if name == "resource":
         return reply(request, {"content": [
             {"type": "resource", "resource": {"uri": "demo://1", "mimeType": "text/plain",
