@@ -335,6 +335,9 @@ void Agent::State::set_stage(const TaskStage* next, int turns_used) {
   StageSettings settings{.instructions = instructions(parts.inputs.task.model)};
   settings.ends_run = asks_for_answer();
   if (asks_for_answer()) settings.output_schema = output_schema_of(parts.inputs.task);
+  // Gateways and mock servers for codex know the request by it.
+  if (settings.output_schema && parts.inputs.thread != nullptr)
+    settings.output_schema->name = "codex_output_schema";
   if (stage != nullptr) {
     settings.name = stage->name;
     settings.max_turns = stage->max_turns;

@@ -170,6 +170,18 @@ ModelSettings settings_of_fallback(const TaskModel& task, ModelSettings settings
 
 }  // namespace
 
+namespace {
+
+/// Who calls `exec`, if it says so as codex's SDKs do: gateways tell callers apart by it.
+void name_caller(HttpHeaders& headers) {
+  const std::string caller = own_variable("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+  if (caller.empty() || !is_header_value(caller)) return;
+  for (auto& [name, value] : headers)
+    if (name == "originator") value = caller;
+}
+
+}  // namespace
+
 RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   const TaskModel& own = parts.inputs.task.model;
   if (replays(parts.inputs)) {
@@ -221,6 +233,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
       *choice.provider,
       replaces_key(secret, *choice.provider) ? std::string() : key.value.value_or(""),
       conversation_id(parts.inputs), task.headers);
+  if (parts.inputs.thread != nullptr) name_caller(options.headers);
   options.headers.insert(options.headers.end(), secret.begin(), secret.end());
   options.endpoint = choice.endpoint;
   options.limits.connect = task.connect_timeout;

@@ -287,6 +287,26 @@ BOOST_AUTO_TEST_CASE(a_failure_undoes_nothing_and_the_next_exec_in_out_neither) 
   BOOST_TEST(run.artifact("changes.diff") == "");
 }
 
+BOOST_AUTO_TEST_CASE(requests_name_the_caller_that_names_itself) {
+  const struct {
+    const char* caller;
+    const char* originator;
+  } rows[] = {{"", "sortie"}, {"codex_sdk_ts", "codex_sdk_ts"}, {"a\nHost: b", "sortie"}};
+  for (const auto& row : rows) {
+    const ExecRun run;
+    const ModelServer server(served(CassetteWriter().message("Done.")));
+    ProgramStart start = run.exec({"go"}, base_url(server));
+    start.environment["CODEX_INTERNAL_ORIGINATOR_OVERRIDE"] = row.caller;
+
+    const ProgramEnd end = run_program(start);
+
+    BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+    const ReceivedRequest request = server.requests().front();
+    BOOST_TEST(header_value(request.headers, "originator") == row.originator);
+    BOOST_TEST(header_value(request.headers, "User-Agent").starts_with("sortie/"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_schema_images_effort_and_summary_reach_the_model) {
   const ExecRun run;
   run.write("s.json", R"({"type":"object","properties":{"n":{"type":"integer"}},)"
@@ -307,6 +327,7 @@ BOOST_AUTO_TEST_CASE(a_schema_images_effort_and_summary_reach_the_model) {
   BOOST_TEST(body["reasoning"].string_at("effort") == "low");
   BOOST_TEST(body["reasoning"].string_at("summary") == "detailed");
   BOOST_TEST(body["text"]["format"]["schema"]["required"].items().size() == 1u);
+  BOOST_TEST(body["text"]["format"].string_at("name") == "codex_output_schema");
   int images = 0;
   for (const Json& part : body["input"].items().back()["content"].items())
     images += part.string_at("type") == "input_image" ? 1 : 0;
