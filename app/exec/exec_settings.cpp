@@ -20,9 +20,16 @@ struct Setting {
   std::string key;
   const Json& value;
 
+  /// Names the type of the value, which may be a credential: a number that lacks its quotes.
   [[noreturn]] void refuse(const std::string& expected) const {
-    throw InputError("-c " + one_line(key, 80) + ": expected " + expected + ", got " +
-                     one_line(write_json(value), 80));
+    refuse(expected, value.is_string()    ? "a string"
+                     : value.is_number()  ? "a number"
+                     : value.is_boolean() ? "true or false"
+                     : value.is_array()   ? "a list"
+                                          : "a table");
+  }
+  [[noreturn]] void refuse(const std::string& expected, const std::string& given) const {
+    throw InputError("-c " + one_line(key, 80) + ": expected " + expected + ", got " + given);
   }
   std::string text() const {
     if (!value.is_string()) refuse("a string");
@@ -59,7 +66,8 @@ struct Setting {
   }
   std::string one_of(const std::vector<std::string>& words) const {
     const std::string word = text();
-    if (!is_one_of(word, words)) refuse("one of " + joined(words, ", "));
+    if (!is_one_of(word, words))
+      refuse("one of " + joined(words, ", "), one_line(in_quotes(word), 80));
     return word;
   }
 };

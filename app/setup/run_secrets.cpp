@@ -49,6 +49,9 @@ void RunSecrets::learn(const std::optional<std::vector<std::filesystem::path>>& 
   for (auto& secret : git_config_secrets(
            inputs_.workspace, git_files ? *git_files : search_tree(inputs_.workspace).git_files))
     known.values.push_back(std::move(secret));
+  for (const TaskMcpServer& server : inputs_.task.mcp)
+    for (Secret& secret : program_secrets(inputs_.policy, own_, server.command, server.environment))
+      known.values.push_back(std::move(secret));
   sortie::learn(redactor_, inputs_.policy, known.values);
   not_searched_for_ = std::move(known.left_out);
   erase_variables();

@@ -223,13 +223,17 @@ ShapeVerdict judge_key_block(std::string_view text, bool ended) {
 
 /// A credential's name and an assignment: "password = ", "api_key: ", "secret => ".
 constexpr std::string_view kAssigned =
-    R"re((?i)(?:\b|_)(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|)re"
-    R"re(private[_-]?key|client[_-]?secret|credentials?)["']?\s*(?:=>|=|:)\s*)re";
+    R"re((?i)(?:_pwd|(?:\b|_)(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|)re"
+    R"re(access[_-]?key|private[_-]?key|client[_-]?secret|credentials?))["']?\s*(?:=>|=|:)\s*)re";
+// "PWD=/work" is a shell's folder, in each listing of its variables; "Pwd=x" is a password.
+constexpr std::string_view kPwdAssigned = R"re((?i)\bpwd["']?\s*(?:=>|=|:)\s*)re";
 // A value in quotes may hold blanks; one without ends at what ends a word in shells and URLs.
 // "$X", "${{ … }}", "<…>", "%s" and "***" stand for a value and are none; nor is our own mark.
 constexpr std::string_view kDoubleQuoted = R"re("([^"$<{%*\[][^"]{3,})re";
 constexpr std::string_view kSingleQuoted = R"re('([^'$<{%*\[][^']{3,})re";
 constexpr std::string_view kBare = R"re(([^\s"'$<{%*\[(&,;][^\s"'&,;()]{3,})re";
+constexpr std::string_view kQuotedNoPath = R"re(["']([^"'$<{%*\[/][^"']{3,})re";
+constexpr std::string_view kBareNoPath = R"re(([^\s"'$<{%*\[(&,;/][^\s"'&,;()]{3,})re";
 constexpr const char* kBearer = R"re((?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{12,}=*))re";
 constexpr const char* kWebToken =
     R"re(\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*))re";
@@ -286,10 +290,12 @@ bool follows_border(std::string_view before) {
 const std::vector<LineShape>& loose_shapes() {
   static const std::vector<LineShape> shapes = [] {
     std::vector<LineShape> list;
-    for (const auto value : {kDoubleQuoted, kSingleQuoted, kBare})
-      list.push_back({"password",
-                      Pattern::line_expression(std::string(kAssigned) + std::string(value) + ")"),
-                      1});
+    const auto add = [&list](std::string_view name, std::string_view value) {
+      const std::string expression = std::string(name) + std::string(value) + ")";
+      list.push_back({"password", Pattern::line_expression(expression), 1});
+    };
+    for (const auto value : {kDoubleQuoted, kSingleQuoted, kBare}) add(kAssigned, value);
+    for (const auto value : {kQuotedNoPath, kBareNoPath}) add(kPwdAssigned, value);
     list.push_back({"credential", Pattern::line_expression(kBearer), 1});
     list.push_back({"web-token", Pattern::line_expression(kWebToken), 1});
     list.push_back({"password", Pattern::line_expression(kUserInfo), 1});

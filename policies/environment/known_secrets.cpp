@@ -69,6 +69,26 @@ bool names_secret(const std::string& name) {
   return false;
 }
 
+/// "--token", "--api-key", "--openai-api-key", "--db-password"; but not "--sort-key".
+bool is_secret_flag(std::string_view flag) {
+  std::string name = ascii_lower(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
+  if (name == "key" || name == "auth" || name == "pat") return true;
+  for (const char* end : {"token", "secret", "password", "passwd", "passphrase", "credential",
+                          "credentials", "apikey", "accesskey", "privatekey", "secretkey"})
+    if (name.ends_with(end)) return true;
+  return false;
+}
+
+/// "Authorization: Bearer X", "X-Api-Key: X"; no address, nor anything else with a colon.
+bool is_credential_header(std::string_view word) {
+  const std::size_t colon = word.find(": ");
+  if (colon == std::string_view::npos) return false;
+  const std::string name = ascii_lower(word.substr(0, colon));
+  return name.find_first_of(" \t/{") == std::string::npos &&
+         (name.find("authoriz") != std::string::npos || names_secret(name));
+}
+
 /// Whether a variable's value is not worth hiding, and hiding it would garble the output: a number
 /// of up to 7 digits, a word of up to 7 letters, one of a list of longer ones ("localhost",
 /// "disabled", "sk-no-key-required"), an existing path, or the value of a variable that commands
@@ -176,6 +196,33 @@ KnownSecrets known_secrets(const Policy& policy, const Environment& own) {
     }
   }
   return known;
+}
+
+std::vector<Secret> program_secrets(const Policy& policy, const Environment& own,
+                                    const std::vector<std::string>& argv,
+                                    const Environment& variables) {
+  KnownSecrets known;
+  Collector collector(policy, own, known);
+  for (const Secret& secret : environment_secrets(policy, variables))
+    collector.secret(secret.name, secret.value);
+  for (const auto& [name, value] : variables) collector.passwords(name, value);
+  std::string flag;  // whose value is the next word
+  for (const std::string& word : argv) {
+    collector.passwords("argument", word);
+    const std::size_t equals = std::min(word.find('='), word.size());
+    if (!flag.empty() && !word.starts_with('-')) collector.secret(flag, word);
+    flag.clear();
+    if (word.starts_with('-') && is_secret_flag(word.substr(0, equals))) {
+      const std::string name = word.substr(word.find_first_not_of('-'), equals);
+      if (equals < word.size())
+        collector.secret(name.substr(0, name.find('=')), word.substr(equals + 1));
+      else
+        flag = name;
+    } else if (is_credential_header(word)) {
+      for (const std::string& value : header_credentials(word)) collector.secret("header", value);
+    }
+  }
+  return known.values;
 }
 
 void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& secrets) {

@@ -25,6 +25,13 @@ struct KnownSecrets {
 /// name, is a secret too: a part of the value is printed more often than the whole.
 KnownSecrets known_secrets(const Policy& policy, const Environment& own);
 
+/// The secrets of another program that the run starts: as known_secrets() those of its variables, and in
+/// its words the value of a flag with a secret's name ("--token X", "--api-key=X"), the credential of a
+/// header with such a name or a scheme ("Authorization: Bearer X"), passwords in addresses.
+std::vector<Secret> program_secrets(const Policy& policy, const Environment& own,
+                                    const std::vector<std::string>& argv,
+                                    const Environment& variables);
+
 /// Adds a run's secrets to the redactor: the values, and the policy's `redact.patterns`.
 /// @throws InputError  for a pattern that can't be read
 void learn(Redactor& redactor, const Policy& policy, const std::vector<Secret>& secrets);

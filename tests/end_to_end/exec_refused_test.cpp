@@ -64,6 +64,17 @@ BOOST_AUTO_TEST_CASE(a_wrong_value_is_of_the_command_line_and_a_missing_thing_is
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_value_of_the_wrong_type_is_not_printed) {
+  const ExecRun run;
+  const ModelServer server({});
+  const ProgramEnd end = run.exec(server, {"-c", "mcp_servers.x.env.PIN=4711081547110815", "-c",
+                                           "mcp_servers.x.command=sh", "go"});
+  BOOST_TEST(end.status == 2);
+  BOOST_TEST(holds(end.errors, "-c mcp_servers.x.env.PIN: expected a string, got a number"),
+             end.errors);
+  BOOST_TEST(!holds(end.errors, "4711081547110815"), end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(a_refused_turn_is_no_part_of_its_thread) {
   const ExecRun run;
   CassetteWriter cassette;

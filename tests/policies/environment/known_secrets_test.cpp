@@ -115,4 +115,31 @@ BOOST_AUTO_TEST_CASE(
               std::set<std::string>{"APP_TOKEN=set-by-policy-1", "pattern-1=ACME-12345678"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_programs_words_and_variables_have_secrets_by_their_names) {
+  const struct {
+    std::vector<std::string> argv;
+    Environment variables;
+    std::set<std::string> found;
+  } rows[] = {
+      {{"server", "--token", "t0ken-of-mine"}, {}, {"token=t0ken-of-mine"}},
+      {{"server", "--api-key=k3y-of-mine"}, {}, {"api-key=k3y-of-mine"}},
+      {{"server", "-key", "k3y-of-mine", "x"}, {}, {"key=k3y-of-mine"}},
+      {{"curl", "-H", "Authorization: Bearer b3arer-of-mine"}, {}, {"header=b3arer-of-mine"}},
+      {{"db", "postgres://ada:p4ss-of-mine@h/x"}, {}, {"argument=p4ss-of-mine"}},
+      {{"server"},
+       {{"MY_TOKEN", "t0ken-of-mine"}, {"MODE", "m0de-of-mine"}},
+       {"MY_TOKEN=t0ken-of-mine"}},
+      {{"server"}, {{"URL", "https://ada:p4ss-of-mine@h/"}}, {"URL=p4ss-of-mine"}},
+      {{"server", "--token", "--verbose"}, {}, {}},
+      {{"server", "--max-tokens", "12345678", "--sort-key", "created_at"}, {}, {}},
+      {{"server", "--key", "/usr/bin", "--token-file", "/x/y/t0ken", "Note: n0te-of-mine"}, {}, {}},
+  };
+  for (const auto& row : rows) {
+    std::set<std::string> found;
+    for (const Secret& secret : program_secrets({}, {}, row.argv, row.variables))
+      found.insert(secret.name + "=" + secret.value);
+    BOOST_TEST_CONTEXT(row.argv.back()) { BOOST_TEST((found == row.found)); }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
