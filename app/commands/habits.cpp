@@ -12,75 +12,98 @@ struct Habit {
 };
 
 constexpr const char* kPrompt =
-    "'sortie run -p PROMPT', which prints the final message; or 'sortie run TASK.yaml' with the "
-    "prompt as the task's 'prompt:'";
+    "'sortie run -p PROMPT'; the final message is printed on stdout; or 'sortie run TASK.yaml' with "
+    "the prompt as the task's 'prompt:'";
 constexpr const char* kAllowAll =
-    "--policy auto allows every command inside the sandbox; --policy unsandboxed has none";
-constexpr const char* kTools =
-    "commands and tools are allowed by rules of a policy (--policy), and chosen by 'tools:' of the "
-    "task";
-constexpr const char* kInstructions = "'instructions:' of the task";
-constexpr const char* kSandbox = "--policy, with 'sandbox: {mode: …}'; 'strict' is the default";
-constexpr const char* kEvents = "--json prints events; the final message is plain text";
+    "--policy auto: every command, inside the sandbox; --policy unsandboxed: without one";
+constexpr const char* kAllowAllHere =
+    "--policy auto --apply: every command, inside the sandbox, and the changes are written into the "
+    "folder";
+constexpr const char* kNoSandbox =
+    "--policy auto --apply keeps the sandbox; --policy unsandboxed --apply has none";
+constexpr const char* kPermissionMode =
+    "for plan --policy review: nothing can be changed; for acceptEdits --policy strict; for "
+    "bypassPermissions --policy auto";
+constexpr const char* kAllowedTools =
+    "rules of the policy: 'commands: [{allow: …}]', 'tools: [{allow: […]}]'";
+constexpr const char* kDeniedTools =
+    "rules of the policy: 'commands: [{deny: …}]', 'tools: [{deny: […]}]'";
+constexpr const char* kInstructions = "'instructions:' in the task";
+constexpr const char* kOwnInstructions =
+    "'instructions:' with 'instructions_replace: true' in the task";
+constexpr const char* kSandbox =
+    "for read-only --policy review; for workspace-write --policy auto; what it changes is the diff, "
+    "and --apply writes it; for danger-full-access --policy unsandboxed";
+constexpr const char* kOutputFormat =
+    "for text the default; for json 'sortie-out/result.json', with status, cost and usage; the "
+    "message is in 'last-message.txt'; for stream-json --json, with other events";
+constexpr const char* kNobodyAsked =
+    "not needed: nobody is ever asked; the policy decides (--policy, --approval)";
 constexpr const char* kAgain =
-    "the same command again, with the same --out: it goes on with what was cut off";
+    "the same command again with the same --out goes on with what was cut off; a finished run takes "
+    "no second prompt";
 constexpr const char* kSettings =
-    "a task and a policy file hold all settings: 'sortie schema task', 'sortie schema policy'";
-constexpr const char* kServers = "'tools: {mcp: …}' of the task";
+    "a task and a policy hold all settings: 'sortie schema task', 'sortie schema policy'";
+constexpr const char* kNothingRead = "not needed: nothing else is read";
+constexpr const char* kServers = "'tools: {mcp: …}' in the task";
+constexpr const char* kSchema = "'output: {schema: FILE}' in the task";
 
-/// Flags of Claude Code, codex, Gemini CLI, aider, opencode and others.
+/// Flags of Claude Code, codex, Gemini CLI, aider, opencode and others; in the words of
+/// docs/migration.md, which a test compares.
 constexpr auto kHabits = std::to_array<Habit>({
     {"-p", kPrompt},
     {"--print", kPrompt},
     {"--prompt", kPrompt},
     {"--message", kPrompt},
-    {"--yolo", kAllowAll},
+    {"--yolo", kNoSandbox},
     {"-y", kAllowAll},
     {"--yes", kAllowAll},
     {"--yes-always", kAllowAll},
     {"--auto-approve", kAllowAll},
-    {"--full-auto", kAllowAll},
+    {"--full-auto", kAllowAllHere},
     {"--dangerously-skip-permissions", kAllowAll},
-    {"--dangerously-bypass-approvals-and-sandbox", kAllowAll},
+    {"--dangerously-bypass-approvals-and-sandbox", kNoSandbox},
     {"--skip-permissions", kAllowAll},
-    {"--permission-mode", "--approval full-auto, deny-by-default or audit"},
+    {"--permission-mode", kPermissionMode},
     {"--approval-mode", "--approval full-auto, deny-by-default or audit"},
-    {"--ask-for-approval", "--approval full-auto, deny-by-default or audit"},
-    {"-a", "--approval full-auto, deny-by-default or audit"},
-    {"--output-format", kEvents},
-    {"--input-format", "--var and --var-file fill the prompt; {{stdin}} takes a pipe"},
-    {"--stream-json", kEvents},
-    {"--allowedTools", kTools},
-    {"--allowed-tools", kTools},
-    {"--disallowedTools", kTools},
-    {"--disallowed-tools", kTools},
-    {"--tools", kTools},
+    {"--ask-for-approval", kNobodyAsked},
+    {"-a", kNobodyAsked},
+    {"--output-format", kOutputFormat},
+    {"--input-format",
+     "none: a run has one prompt, or the stages of its task; --var and --var-file fill it, and "
+     "{{stdin}} takes a pipe"},
+    {"--stream-json", "--json, with other events"},
+    {"--allowedTools", kAllowedTools},
+    {"--allowed-tools", kAllowedTools},
+    {"--disallowedTools", kDeniedTools},
+    {"--disallowed-tools", kDeniedTools},
+    {"--tools", "'tools: {enable: […]}' in the task"},
     {"--sandbox", kSandbox},
     {"-s", kSandbox},
-    {"--system-prompt", kInstructions},
+    {"--system-prompt", kOwnInstructions},
     {"--append-system-prompt", kInstructions},
     {"--add-dir", "'paths: {read: […], write: […]}' of the policy"},
     {"--mcp-config", kServers},
     {"--mcp", kServers},
-    {"--output-schema", "'output: {schema: FILE}' of the task"},
-    {"--json-schema", "'output: {schema: FILE}' of the task"},
-    {"--image", "'images:' of the task"},
-    {"-i", "'images:' of the task; the prompt is 'sortie run -p PROMPT'"},
+    {"--output-schema", kSchema},
+    {"--json-schema", kSchema},
+    {"--image", "'images: [FILE]' in the task"},
+    {"-i", "'images: [FILE]' in the task; the prompt is 'sortie run -p PROMPT'"},
     {"--continue", kAgain},
     {"--resume", kAgain},
-    {"-c", "keys of the task or of its policy; the same command again goes on"},
+    {"-c", "keys of the task and the policy; the same command again goes on"},
     {"-r", kAgain},
     {"--session-id", kAgain},
     {"--fork-session", kAgain},
-    {"--config", kSettings},
-    {"--profile", kSettings},
+    {"--config", "keys of the task and the policy"},
+    {"--profile", "a task file each; here -p is the prompt"},
     {"--settings", kSettings},
-    {"--setting-sources", kSettings},
-    {"--strict-mcp-config", kServers},
-    {"--system-prompt-file", kInstructions},
+    {"--setting-sources", kNothingRead},
+    {"--strict-mcp-config", kNothingRead},
+    {"--system-prompt-file", kOwnInstructions},
     {"--append-system-prompt-file", kInstructions},
-    {"--include-partial-messages", kEvents},
-    {"--effort", "'model: {effort: …}' of the task"},
+    {"--include-partial-messages", "none: events are whole"},
+    {"--effort", "'model: {effort: …}' in the task"},
     {"--oss", "--provider local --model NAME"},
     {"--local-provider", "--provider local --model NAME"},
     {"--ephemeral", "--out with a folder that you remove"},
@@ -96,7 +119,7 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"-m", "'sortie run --model NAME'"},
     {"--remote", "not needed: a turn runs in this process; a server of models is --base-url"},
     {"--remote-auth-token-env", "not needed: a turn runs in this process"},
-    {"--fallback-model", "'model: {fallback: [...]}' of the task"},
+    {"--fallback-model", "'model: {fallback: […]}' in the task"},
 });
 
 }  // namespace
