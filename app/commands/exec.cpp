@@ -19,7 +19,8 @@ void add_agent(CLI::App& app, ExecOptions& options) {
                  "read-only, workspace-write, or danger-full-access, which has none; default: "
                  "read-only")
       ->check(CLI::IsMember({"read-only", "workspace-write", "danger-full-access"}));
-  app.add_flag("--full-auto", options.full_auto, "the same as -s workspace-write");
+  app.add_flag("--full-auto", options.full_auto,
+               "the same as -s workspace-write; beside another -s the stricter counts");
   app.add_flag("--dangerously-bypass-approvals-and-sandbox,--yolo", options.unsandboxed,
                "the same as -s danger-full-access, in any folder");
   app.add_option("-a,--ask-for-approval", options.ask_for_approval,

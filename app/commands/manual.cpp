@@ -17,6 +17,8 @@ constexpr VariableRow kVariables[] = {
      "The key of the model's provider. A task may name another variable (model.api_key_env). Read "
      "once and then erased; no command gets it."},
     {"CODEX_API_KEY", "For exec, in place of OPENAI_API_KEY."},
+    {"CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+     "Who calls exec: the header originator of its requests; else sortie."},
     {"CODEX_HOME, SORTIE_HOME, XDG_STATE_HOME",
      "Where exec keeps its threads: the first that is set; else ~/.local/state/sortie."},
     {"SORTIE_KEEP_THREADS",

@@ -146,7 +146,7 @@ class Exec {
   void find_workspace();
   void find_thread();
   void take_folder();
-  void explain_folders(const ExecSettings& settings) const;
+  void explain_sandbox(const ExecSettings& settings) const;
   void explain_approval() const;
   ExitCode begin_run();
   ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped);
@@ -189,6 +189,10 @@ ExecSettings Exec::check_command_line() {
     throw WrongCommandLine(
         "one argument too many: " + in_quotes(words()[words_before_prompt() + 1]) +
         "; a prompt of several words stands in quotes");
+  if (options_.full_auto && options_.unsandboxed)
+    throw WrongCommandLine(
+        "--full-auto has a sandbox, and --dangerously-bypass-approvals-and-sandbox has none: give "
+        "it one of them");
   if (!options_.local_provider.empty() && !options_.oss)
     throw WrongCommandLine("--local-provider " + options_.local_provider +
                            ": takes effect with --oss alone; write: --oss --local-provider " +
@@ -264,9 +268,12 @@ std::string Exec::prompt_of(const std::optional<std::string>& argument,
   });
 }
 
-/// Says what --add-dir does not do.
-void Exec::explain_folders(const ExecSettings& settings) const {
+/// Says what --add-dir, and -s beside --full-auto, do not do.
+void Exec::explain_sandbox(const ExecSettings& settings) const {
   if (!options_.run.policy.empty()) return;
+  if (const std::string sandbox = sandbox_of(options_, settings);
+      options_.full_auto && !options_.sandbox.empty() && options_.sandbox != "workspace-write")
+    tell("--full-auto -s " + options_.sandbox + ": the stricter one counts, " + sandbox);
   const bool read_only = sandbox_of(options_, settings) == "read-only";
   for (const std::string& folder : options_.add_dirs)
     if (is_own_to_commands(folder))
@@ -322,7 +329,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   thread_.keeps_start = !run.out.empty() || !run.diff.empty();
   thread_.own_events = options_.own_events;
   thread_.bounded = !run.policy.empty();
-  explain_folders(settings);
+  explain_sandbox(settings);
   explain_approval();
   thread_.task = exec_task(options_, settings, prompt);
   of_command_line([&] {

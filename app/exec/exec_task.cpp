@@ -131,8 +131,9 @@ void set_environment(const ExecSettings& settings, Policy& policy) {
 
 std::string sandbox_of(const ExecOptions& options, const ExecSettings& settings) {
   if (options.unsandboxed) return "danger-full-access";
+  // Of two that differ the stricter: codex, too, keeps its sandbox with --full-auto.
+  if (options.full_auto && options.sandbox != "read-only") return "workspace-write";
   if (!options.sandbox.empty()) return options.sandbox;
-  if (options.full_auto) return "workspace-write";
   return settings.sandbox.empty() ? "read-only" : settings.sandbox;
 }
 

@@ -87,7 +87,9 @@ void GithubFiles::add_outputs(const Json& result, const fs::path& folder,
                               std::string_view message) {
   if (!outputs_) return;
   const bool started = !folder.empty();
-  const bool success = started && result.integer_at("exit_code", -1) == 0;
+  // A turn of `exec` has a diff only if it was asked for one.
+  const bool has_diff = started && result.integer_at("exit_code", -1) == 0 &&
+                        result["artifacts"].find("changes.diff") != nullptr;
   const auto path = [&](bool there, const char* name) {
     return there ? fs::absolute(folder / name).lexically_normal().string() : std::string();
   };
@@ -96,7 +98,7 @@ void GithubFiles::add_outputs(const Json& result, const fs::path& folder,
       outputs_, kOutputs,
       output_lines({{"status", result.string_at("status")},
                     {"exit-code", result["exit_code"].text()},
-                    {"diff-path", path(success, "changes.diff")},
+                    {"diff-path", path(has_diff, "changes.diff")},
                     {"transcript-path", path(started, "transcript.jsonl")},
                     {"final-message", std::string(message)},
                     {"cost-usd", result["usage"]["cost_usd"].text()},

@@ -73,6 +73,9 @@ BOOST_AUTO_TEST_CASE(a_turn_tells_its_outcome_to_the_job) {
       BOOST_TEST(told.string_at("out") == (row.out ? run.out().string() : ""));
       BOOST_TEST(output_of(run, "status") == "success");
       BOOST_TEST(output_of(run, "final-message") == "It is done.");
+      const std::string diff = output_of(run, "diff-path");
+      BOOST_TEST(diff == (row.out ? (run.out() / "changes.diff").string() : ""));
+      BOOST_TEST(fs::exists(diff) == row.out);
       const std::string transcript = output_of(run, "transcript-path");
       BOOST_TEST(transcript.ends_with(row.transcript));
       BOOST_TEST(fs::exists(transcript) == (*row.transcript != '\0'));

@@ -45,6 +45,43 @@ BOOST_AUTO_TEST_CASE(a_server_of_tools_comes_with_the_command_line) {
              R"("structured_content":null})");
 }
 
+BOOST_AUTO_TEST_CASE(secrets_of_servers_on_the_command_line_are_in_nothing_that_is_written) {
+  const ExecRun run;
+  const std::string token = "t0ken-0f-the-server-1";
+  const std::string word = "w0rd-of-the-server-2";
+  CassetteWriter cassette;
+  cassette.message("It is " + token + " and " + word + ".");
+  const ModelServer server(served(cassette));
+
+  const ProgramEnd end = run.exec(
+      server, {"--json", "-v", "--out", run.out().string(), "-c", "mcp_servers.own.command=sh",
+               "-c", "mcp_servers.own.args=[\"-c\", \"exit 1\", \"--token\", \"" + word + "\"]",
+               "-c", "mcp_servers.own.env.ACME_TOKEN=\"" + token + "\"", "go"});
+
+  BOOST_TEST_REQUIRE(!end.output.empty(), end.errors);
+  std::string written = end.output + end.errors;
+  for (const auto& entry : fs::recursive_directory_iterator(run.path("")))
+    if (entry.is_regular_file() && !holds(entry.path().string(), "/work/"))
+      written += read_file(entry.path());
+  BOOST_TEST(holds(written, "REDACTED:ACME_TOKEN"));
+  BOOST_TEST(holds(written, "REDACTED:token"));
+  BOOST_TEST(!holds(written, token));
+  BOOST_TEST(!holds(written, word));
+}
+
+BOOST_AUTO_TEST_CASE(full_auto_keeps_the_sandbox_whatever_else_is_said) {
+  const ExecRun run;
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo x > .git/made; echo x > made.txt"}).next().message("Done.");
+  const ModelServer server(served(cassette));
+
+  const ProgramEnd end = run.exec(server, {"--full-auto", "-s", "danger-full-access", "go"});
+
+  BOOST_TEST_REQUIRE(end.status == 0, end.errors);
+  BOOST_TEST(fs::exists(run.workspace() / "made.txt"));
+  BOOST_TEST(!fs::exists(run.workspace() / ".git/made"));
+}
+
 BOOST_AUTO_TEST_CASE(the_network_is_closed_unless_the_configuration_opens_it) {
   for (const bool open : {false, true}) {
     const ExecRun run;
