@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(the_nightly_job_of_cron_is_silent_and_pushes_a_branch_on_th
     BOOST_TEST(git(project.origin(), {"show", "sortie-nightly:answer.txt"}) == "right\n");
     BOOST_TEST(git(project.origin(), {"rev-parse", "sortie-nightly~1"}) ==
                git(project.origin(), {"rev-parse", "main"}));
-    project.push("other.txt", "of the day\n");
+    project.push("day" + std::to_string(night) + ".txt", "of the day\n");
   }
   BOOST_TEST(git(project.origin(), {"show", "main:answer.txt"}) == "wrong\n");
   // All that it leaves is in its own folder, which nobody else can read.
