@@ -5,18 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
-#include "core/base/patient_io.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
-#include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
 #include "core/record/anchor.h"
 #include "core/text/ci_commands.h"
@@ -38,23 +33,6 @@ std::vector<Output> late_outputs(const RunOptions& options) {
   if (!options.last_message.empty() && options.last_message != "-")
     outputs.push_back({"--output-last-message", options.last_message});
   return outputs;
-}
-
-/// The descriptor that a path names, as shells give it for `>(command)`.
-std::optional<int> named_descriptor(const std::string& path) {
-  const std::string normal = fs::path(path).lexically_normal().string();
-  if (normal == "/dev/stdin") return 0;
-  if (normal == "/dev/stdout") return 1;
-  if (normal == "/dev/stderr") return 2;
-  for (const std::string& folder : {std::string("/dev/fd/"), std::string("/proc/self/fd/"),
-                                    "/proc/" + std::to_string(::getpid()) + "/fd/"}) {
-    if (!normal.starts_with(folder)) continue;
-    int number = -1;
-    const char* end = normal.data() + normal.size();
-    const auto read = std::from_chars(normal.data() + folder.size(), end, number);
-    if (read.ec == std::errc() && read.ptr == end && number >= 0) return number;
-  }
-  return std::nullopt;
 }
 
 std::string problem_of_descriptor(int number) {
@@ -164,37 +142,15 @@ std::string problem_of_anchor(const Output& output, const RunInputs& inputs) {
   if (number && *number <= STDERR_FILENO)
     return "is a standard stream: name a file, a pipe or another descriptor";
   if (number) ::fcntl(*number, F_SETFD, FD_CLOEXEC);
-  if (!number && path_below(real(output.path), inputs.workspace))
+  if (number) return "";
+  if (path_below(real(output.path), inputs.workspace))
     return "lies in the workspace, where the run's tools write; name a file elsewhere";
+  if (inputs.policy.sandbox != SandboxMode::workspace_write) return "";
+  for (const std::string& entry : inputs.policy.write)
+    if (path_below(real(output.path), real(inputs.workspace / entry)))
+      return "lies in " + path_text(entry) +
+             " (paths.write), where the run's commands write; name a file elsewhere";
   return "";
-}
-
-/// Writes to an open descriptor, or to a file that is not a regular one.
-void write_into(const std::string& path, std::string_view content, const std::stop_token& stop) {
-  const WriteLimits limits;
-  int number = 0;
-  if (const auto descriptor = named_descriptor(path)) {
-    number = write_within(*descriptor, content, limits, stop);
-  } else {
-    const Fd opened = open_for_writing(path, limits, stop);
-    number = opened ? write_within(opened.get(), content, limits, stop) : errno;
-  }
-  if (number != 0)
-    throw Error(path_text(path) + ": " + write_problem(number, limits), ExitCode::environment,
-                cause_of(number));
-}
-
-void write_output(const Output& output, std::string_view content, const std::stop_token& stop) {
-  try {
-    const bool open = named_descriptor(output.path).has_value();
-    const Target target =
-        open ? Target{.kind = Target::Kind::written_into} : target_at(output.path);
-    if (!target.problem.empty()) throw Error(path_text(output.path) + ": " + target.problem);
-    if (target.kind == Target::Kind::written_into) return write_into(output.path, content, stop);
-    write_file(output.path, content, new_file_mode());
-  } catch (const Error& error) {
-    throw Error(output.flag + " " + error.what(), ExitCode::environment, error.cause());
-  }
 }
 
 }  // namespace
@@ -231,34 +187,51 @@ void check_flag_outputs(const RunOptions& options, const RunInputs& inputs) {
     else if (outputs[i].flag == "--anchor")
       if (const std::string why = problem_of_anchor(outputs[i], inputs); !why.empty())
         note(outputs[i], why);
-    for (std::size_t j = 0; j < i; ++j)
-      if (real(outputs[i].path) == real(outputs[j].path) &&
-          target_at(outputs[i].path).kind == Target::Kind::replaced)
-        note(outputs[i], "is the same file as that of " + outputs[j].flag);
   }
   if (!problems.empty()) throw InputError(problems);
 }
 
+void check_distinct_outputs(const RunOptions& options) {
+  std::vector<Output> outputs = late_outputs(options);
+  if (!options.record.empty()) outputs.push_back({"--record", options.record});
+  if (!options.anchor.empty() && anchor_descriptor(options.anchor) < 0)
+    outputs.push_back({"--anchor", options.anchor});
+  if (!options.status_file.empty()) outputs.push_back({"--status-file", options.status_file});
+  std::error_code error;
+  // Several may be written to one pipe, device or descriptor.
+  std::erase_if(outputs, [&error](const Output& output) {
+    const auto there = fs::status(output.path, error);
+    return named_descriptor(output.path) || (fs::exists(there) && !fs::is_regular_file(there));
+  });
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (real(outputs[i].path) == real(outputs[j].path) ||
+          is_same_file(outputs[i].path, outputs[j].path))
+        throw InputError(outputs[i].flag + " " + path_text(outputs[i].path) +
+                         ": is the same file as that of " + outputs[j].flag);
+}
+
+std::shared_ptr<const HeldOutputs> hold_outputs(const RunOptions& options) {
+  auto held = std::make_shared<HeldOutputs>();
+  for (const Output& output : late_outputs(options)) held->emplace_back(output.flag, output.path);
+  return held;
+}
+
 void remove_stale(const RunOptions& options) {
-  for (const Output& output : late_outputs(options)) {
-    if (named_descriptor(output.path)) continue;
-    std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(output.path, error))) continue;
-    fs::remove(output.path, error);
-    if (error)
-      throw Error(output.flag + " " + output.path + ": " + error.message(), ExitCode::usage);
-  }
+  if (!options.held) return;
+  for (const HeldOutput& output : *options.held) output.remove_stale();
 }
 
 void write_flag_files(const RunOptions& options, std::string_view diff, std::string_view message,
                       const std::stop_token& stop) {
-  for (const Output& output : late_outputs(options)) {
-    const bool is_diff = output.flag == "--diff";
+  if (!options.held) return;
+  for (const HeldOutput& output : *options.held) {
+    const bool is_diff = output.flag() == "--diff";
     // People read stderr, but a CI system obeys commands in it.
-    if (!is_diff && named_descriptor(output.path) == STDERR_FILENO)
-      write_output(output, without_ci_commands(std::string(message), ci_systems()), stop);
+    if (!is_diff && output.is_stderr())
+      output.write(without_ci_commands(std::string(message), ci_systems()), stop);
     else
-      write_output(output, is_diff ? diff : message, stop);
+      output.write(is_diff ? diff : message, stop);
   }
 }
 

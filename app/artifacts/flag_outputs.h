@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "app/artifacts/held_output.h"
 #include "app/inputs/inputs.h"
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
@@ -23,14 +25,22 @@ void resolve_stdout(RunOptions& options);
 /// @throws InputError  all errors at once
 void check_flag_outputs(const RunOptions& options, const RunInputs& inputs);
 
-/// Removes the regular files of --diff and --output-last-message, so that nobody takes a stale one
-/// for this run's.
+/// Checks that no two flags of outputs, --status-file among them, name one file: by the same path, through
+/// a link, or by another name of it (hard link).
+/// @throws InputError
+void check_distinct_outputs(const RunOptions& options);
+
+/// Opens where --diff and --output-last-message are written, before any command runs.
+/// @throws InputError
+std::shared_ptr<const HeldOutputs> hold_outputs(const RunOptions& options);
+
+/// Removes the regular files of RunOptions::held, so that nobody takes a stale one for this run's.
 /// @throws Error  ExitCode::usage
 void remove_stale(const RunOptions& options);
 
-/// Writes the files of those flags after a successful run. Waits for the reader of a pipe no longer
-/// than WriteLimits say.
-/// @throws Error  ExitCode::environment, with the path and the cause
+/// Writes the files of RunOptions::held after a successful run. Waits for the reader of a pipe no
+/// longer than WriteLimits say.
+/// @throws Error  ExitCode::environment, with the path and the cause; integrity: HeldOutput::write()
 void write_flag_files(const RunOptions& options, std::string_view diff, std::string_view message,
                       const std::stop_token& stop);
 

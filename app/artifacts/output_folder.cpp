@@ -20,6 +20,7 @@
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
+#include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "core/task/task.h"
@@ -180,10 +181,29 @@ OutputFolder::OutputFolder(const fs::path& path, std::chrono::milliseconds patie
     throw Error("--out " + path.string() + ": not a folder", ExitCode::usage);
   if (path_ == "/")
     throw Error("--out /: the whole machine can't be a folder for outputs", ExitCode::usage);
+  folder_ = Fd(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder_) throw path_error("--out " + path_.string(), errno);
   // Before the lock is written: what is refused stays as it was.
   look();
   lock(patience);
   found_ = look();  // once more: nobody else writes here any more
+}
+
+std::string OutputFolder::leave_path() {
+  struct stat held {};
+  struct stat there {};
+  if (::fstat(folder_.get(), &held) == 0 && ::stat(path_.c_str(), &there) == 0 &&
+      held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+    return "";
+  const fs::path open = "/proc/self/fd/" + std::to_string(folder_.get());
+  std::error_code error;
+  const fs::path now = fs::read_symlink(open, error);
+  const std::string problem = "--out " + path_text(path_) +
+                              ": was moved or replaced during the run; what the run has written "
+                              "is in " +
+                              (error ? "the folder of the start" : path_text(now));
+  path_ = open;
+  return problem;
 }
 
 void OutputFolder::take(Previous previous) {

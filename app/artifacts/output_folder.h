@@ -40,7 +40,12 @@ class OutputFolder {
   /// In a process that was forked: the folder is its parent's, whose end unlocks it.
   void leave_to_parent() noexcept { lock_ = Fd(); }
 
+  /// Where it is; after leave_path(), by the open folder itself.
   const std::filesystem::path& path() const noexcept { return path_; }
+  /// Whether its path leads to another folder than at the start. From then on this object reaches the
+  /// one of the start by its descriptor, so that nothing is written where somebody else wants it.
+  /// @return  what has happened, in words; or ""
+  std::string leave_path();
   const FoundOutput& found() const noexcept { return found_; }
   /// Prepares the folder for the run.
   /// @throws Error  usage: OUT.prev is no run's
@@ -73,6 +78,7 @@ class OutputFolder {
   void keep_checkpoint();
 
   std::filesystem::path path_;
+  Fd folder_;  ///< O_PATH
   FoundOutput found_;
   Fd lock_;
   std::string undone_;

@@ -218,6 +218,7 @@ SandboxProfile make_profile(const ConfinementInputs& inputs, const Environment& 
   profile.protect = protect_globs(inputs);
   for (const auto& path : policy.hide)
     profile.hide.push_back(path.starts_with("~/") ? (own_home / path.substr(2)).string() : path);
+  profile.pinned = inputs.pinned;
   profile.use_namespaces = inputs.namespaces;
   profile.uid = ::getuid();
   profile.gid = ::getgid();

@@ -30,6 +30,10 @@ struct ConfinementInputs {
                                          ///< there are no namespaces to keep the machine's away
   std::filesystem::path outputs{};       ///< the folder of saved outputs, read-only for
                                          ///< commands; "" for none
+  /// Folders of other runs, absolute: kept from commands as --out is. They need not exist.
+  std::vector<std::filesystem::path> covered{};
+  /// Folders that sortie writes to by their paths (SandboxProfile::pinned).
+  std::vector<std::filesystem::path> pinned{};
   /// The tree at the start, for script rules; outlives the confinement. Null: words alone decide.
   const Files* start = nullptr;
   /// Told when commands and tools work; outlives the confinement. Null for a tree of the run's own.

@@ -132,6 +132,27 @@ void require_way_out(const SandboxProfile& profile, const SandboxLayers& layers)
         ExitCode::environment);
 }
 
+/// --out where commands may write beyond the workspace, and folders of other runs wherever they are shown.
+/// What lies in the workspace itself is its mount's concern.
+std::vector<fs::path> outputs_to_cover(const ConfinementInputs& inputs,
+                                       const SandboxProfile& profile) {
+  std::vector<fs::path> found;
+  const auto take = [&](const fs::path& folder, const std::vector<fs::path>& shown) {
+    std::error_code error;
+    if (folder.empty() || is_below(folder, inputs.workspace) ||
+        !fs::is_directory(fs::symlink_status(folder, error)))
+      return;
+    for (const fs::path& place : shown)
+      if (is_below(folder, place)) return found.push_back(folder);
+  };
+  for (const fs::path& folder : {inputs.out, fs::path(inputs.out.string() + ".prev")})
+    if (!inputs.out.empty()) take(folder, profile.writable);
+  for (const fs::path& folder : inputs.covered)
+    for (const auto* shown : {&profile.writable, &profile.readable, &profile.git.folders})
+      take(folder, *shown);
+  return found;
+}
+
 /// Adds git's configuration files to the protected ones.
 ConfinementInputs with_files_of_git(ConfinementInputs inputs, const GitPrograms& programs) {
   std::vector<fs::path>& files = inputs.protected_files;
@@ -161,6 +182,8 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   const CommandPath path = make_environment(inputs, own);
   show_git(inputs, programs);
   // The workspace is a file system of its own below the repository's.
+  for (fs::path& folder : outputs_to_cover(inputs, profile_))
+    profile_.git.covered.push_back(std::move(folder));
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
   engine_ = std::make_unique<Engine>(
       inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), path.folders,

@@ -1,5 +1,6 @@
 #include "app/exec/exec.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -134,8 +135,9 @@ class Exec {
 
   /// @throws Error  before the run has begun
   ExitCode run();
-  /// Removes the file of -o, so that nobody reads a stale answer.
-  void remove_stale_answer() const noexcept;
+  /// Removes the files of -o and --diff of an earlier call, so that nobody takes them for this one's. Once
+  /// the run has begun, that is its own business: commands may have moved what the paths lead to.
+  void remove_stale_answers() const noexcept;
 
  private:
   const std::vector<std::string>& words() const;
@@ -159,6 +161,7 @@ class Exec {
   fs::path kept_;     ///< the run's folder in the store; "" with --ephemeral
   fs::path private_;  ///< instead of it: removed at the end
   Fd lock_;           ///< of the thread, unless it is kept nowhere
+  bool begun_ = false;
 };
 
 Exec::~Exec() {
@@ -245,6 +248,7 @@ void Exec::find_thread() {
 void Exec::take_folder() {
   const std::string& out = options_.run.out;
   std::error_code error;
+  if (!store_.folder().empty()) thread_.store = fs::weakly_canonical(store_.folder(), error);
   const fs::path named = out.empty() ? fs::path() : fs::absolute(out, error);
   std::string why;
   if (!options_.ephemeral) kept_ = store_.begin(thread_.id, thread_.run_id, workspace_, named, why);
@@ -344,6 +348,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   thread_.own_out = !run.out.empty();
   take_folder();
   thread_.kept = !kept_.empty();
+  begun_ = true;
   const ExitCode code = of_command_line([&] { return begin_run(); });
   if (thread_.kept) remove_old_threads(store_.folder(), limits);
   if (thread_.own_out && thread_.kept) {
@@ -356,15 +361,19 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   return code;
 }
 
-void Exec::remove_stale_answer() const noexcept {
-  const std::string& file = options_.run.last_message;
+void Exec::remove_stale_answers() const noexcept {
+  if (begun_) return;
   std::error_code error;
-  if (file.empty() || file == "-" || !fs::is_regular_file(fs::symlink_status(file, error))) return;
-  for (const std::string& input : {options_.output_schema, options_.run.policy})
-    if (!input.empty() && fs::equivalent(file, input, error)) return;
-  for (const std::string& image : options_.images)
-    if (fs::equivalent(file, image, error)) return;
-  fs::remove(file, error);
+  std::vector<std::string> inputs = options_.images;
+  for (const std::string& one : {options_.output_schema, options_.run.policy,
+                                 options_.run.api_key_file, options_.run.auth_file})
+    if (!one.empty()) inputs.push_back(one);
+  for (const std::string& file : {options_.run.last_message, options_.run.diff}) {
+    if (file.empty() || file == "-" || !fs::is_regular_file(fs::symlink_status(file, error)))
+      continue;
+    const auto is_it = [&](const std::string& input) { return fs::equivalent(file, input, error); };
+    if (std::none_of(inputs.begin(), inputs.end(), is_it)) fs::remove(file, error);
+  }
 }
 
 /// What the caller of codex expects: its own status words are 0 and 1.
@@ -388,11 +397,11 @@ ExitCode run_exec(ExecOptions options, OutputStyle style) {
   try {
     return status_of_codex(exec.run(), retryable_apart);
   } catch (const WrongCommandLine& error) {
-    exec.remove_stale_answer();
+    exec.remove_stale_answers();
     tell_failure(error);
     return ExitCode::usage;
   } catch (const std::exception& error) {
-    exec.remove_stale_answer();
+    exec.remove_stale_answers();
     const Error failure = failure_of(error);
     if (failure.code() == ExitCode::busy)
       tell_failure(failure, "wait for its end, and run the same command again");

@@ -47,19 +47,33 @@ std::string make_private(const fs::path& folder) {
                                                     : path_text(folder) + ": " + errno_text(errno);
 }
 
-/// Names that are ids, the newest first.
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error));
+}
+
+/// Folders whose names are ids, the newest first. A link is none: what it leads to may be a file that
+/// somebody else wants to be read or written.
 std::vector<std::string> ids_in(const fs::path& folder) {
   std::vector<std::string> ids;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (const std::string name = it->path().filename().string(); is_thread_id(name))
+    if (const std::string name = it->path().filename().string();
+        is_thread_id(name) && is_folder(it->path()))
       ids.push_back(name);
   std::sort(ids.rbegin(), ids.rend());
   return ids;
 }
 
 Json place_of(const fs::path& run) {
-  const TextFile file = read_text_file(run.string() + kPlaceSuffix, kMostPlace);
+  const std::string name = run.string() + kPlaceSuffix;
+  if (!is_file(name)) return {};
+  const TextFile file = read_text_file(name, kMostPlace);
   try {
     return file.problem.empty() ? parse_json(file.text) : Json();
   } catch (const JsonError&) {
@@ -96,6 +110,10 @@ fs::path ThreadStore::begin(const std::string& thread, const std::string& run,
   why = why_not_;
   if (folder_.empty()) return {};
   const fs::path folder = folder_ / thread / run;
+  std::error_code unknown;
+  for (const fs::path& one : {folder.parent_path(), folder})
+    if (fs::is_symlink(one, unknown)) why = path_text(one) + ": is a link";
+  if (!why.empty()) return {};
   why = make_private(folder);
   if (!why.empty()) return {};
   // Beside it: a run has its folder for itself.
@@ -111,7 +129,7 @@ fs::path ThreadStore::begin(const std::string& thread, const std::string& run,
 }
 
 std::optional<KeptThread> ThreadStore::find(const std::string& id) const {
-  if (folder_.empty() || !is_thread_id(id)) return std::nullopt;
+  if (folder_.empty() || !is_thread_id(id) || !is_folder(folder_ / id)) return std::nullopt;
   KeptThread thread{.id = id, .folder = folder_ / id};
   thread.runs = ids_in(thread.folder);
   if (thread.runs.empty()) return std::nullopt;
@@ -135,13 +153,12 @@ std::optional<KeptThread> ThreadStore::newest(const fs::path& workspace) const {
 
 std::vector<fs::path> ThreadStore::transcripts(const KeptThread& thread) {
   std::vector<fs::path> files;
-  std::error_code error;
   for (const std::string& run : thread.runs) {
     const fs::path own = thread.folder / run / kTranscriptName;
     const std::string out = place_of(thread.folder / run).string_at("out");
-    if (out.empty() || fs::exists(own, error))
+    if (is_file(own))
       files.push_back(own);
-    else if (has_transcript_of(run, out))
+    else if (!out.empty() && has_transcript_of(run, out))
       files.push_back(fs::path(out) / kTranscriptName);
   }
   return files;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace sortie {
 
 struct ThreadRun;
+class HeldOutput;
 
 /// Which finished runs in --out are returned instead of run again.
 enum class Reuse { success, any, none };
@@ -32,6 +34,9 @@ struct RunOptions {
   std::string out = "sortie-out";
   std::string diff;  ///< file, or "-" for stdout
   std::string last_message;
+  /// What `diff` and `last_message` lead to, open since before any command: the run and its parts have
+  /// copies of the flags. Null: nothing is held, and nothing is written.
+  std::shared_ptr<const std::vector<HeldOutput>> held{};
   std::vector<std::string> variables;  ///< NAME=VALUE or NAME@FILE
   std::vector<std::string> variable_files;
   std::string model;

@@ -22,6 +22,8 @@ struct ThreadRun {
   std::vector<std::filesystem::path> earlier{};
   std::filesystem::path
       covered{};            ///< a folder that commands must not see, around --out; "": --out
+  /// Where all threads are, the caller's other ones too; "" for nowhere. Commands see none of them.
+  std::filesystem::path store{};
   bool keeps_start = true;  ///< the diff is asked for
   bool kept = false;        ///< it can be gone on with
   bool own_out = false;     ///< --out is given; else the run's folder is no concern of its caller

@@ -242,6 +242,7 @@ ExitCode Attempts::work(const Attempt& attempt) {
   options.out = (std::filesystem::path(options_.out) / attempt_folder(attempt.number)).string();
   options.diff.clear();
   options.last_message.clear();
+  options.held.reset();
   options.apply = false;  // of the picked one alone, by this run as a whole
   if (!options.record.empty()) options.record += "." + attempt_folder(attempt.number);
   key_.give_to(options);

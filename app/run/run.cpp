@@ -153,6 +153,28 @@ void Run::take_failure(const std::exception& error) {
   if (failure.code() == ExitCode::internal) run_.result.next = kHowToReport;
 }
 
+/// What has to hold before the run's folder is made. An earlier run's answer goes with a failure, too.
+void prepare(const RunOptions& options, RunInputs& inputs) {
+  try {
+    check_machine();
+    recover_workspace(options, inputs);
+    check_apply(options, inputs);
+    check_diff_base(inputs);
+  } catch (const Error&) {
+    remove_stale(options);
+    throw;
+  }
+}
+
+OutputFolder locked_folder(const RunOptions& options) {
+  try {
+    return OutputFolder(options.out);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::busy) remove_stale(options);
+    throw;
+  }
+}
+
 }  // namespace
 
 ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
@@ -160,15 +182,15 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   resolve_stdout(resolved);
   std::optional<GitPlacesOnce> git_places(std::in_place);
   RunInputs inputs = load_inputs(resolved);
-  check_machine();
-  recover_workspace(resolved, inputs);
-  check_apply(resolved, inputs);
-  check_diff_base(inputs);
   check_flag_outputs(resolved, inputs);
+  resolved.held = hold_outputs(resolved);
+  prepare(resolved, inputs);
   GitInfo git = read_git_info(inputs.workspace).value_or(GitInfo{});
   Json key_parts = run_key_parts(inputs, git.head_commit);
   const HeldSignals held_signals;  // before anything is written
-  OutputFolder out(resolved.out);
+  OutputFolder out = locked_folder(resolved);
+  // Not before: another run that is at work here may have written its own answer there.
+  remove_stale(resolved);
   // A run that was killed in the workspace itself may have changed submodules: it is undone first.
   const bool as_left = has_own_tree(out.path() / "state");
   if (!as_left) check_submodules(inputs);

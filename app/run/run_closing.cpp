@@ -76,6 +76,10 @@ ExitCode RunClosing::end() {
   run_.handover.emplace(Handover::Parts{run_.options, run_.out, run_.secrets.redactor(),
                                         run_.tree.get(), run_.acceptance.get(), run_.signals.get(),
                                         run_.record, run_.result});
+  finish([this] {
+    if (const std::string problem = run_.out.leave_path(); !problem.empty())
+      throw Error(problem, ExitCode::integrity);
+  });
   finish([this] { learn_secrets(run_); });
   end_agent();
   end_processes();

@@ -7,6 +7,7 @@
 #include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/run_mark.h"
 #include "app/inputs/run_key.h"
+#include "app/run/own_outputs.h"
 #include "app/run/resumption.h"
 #include "app/run/run_head.h"
 #include "app/run/run_start.h"
@@ -115,7 +116,10 @@ void RunOpening::confine() {
 
 void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path& state,
                               const std::string& no_namespaces) {
-  run_.workspace = open_run_workspace(run_.inputs, run_.covered(), state, namespaces);
+  const RunPlaces places{.out = run_.covered(),
+                         .state = state,
+                         .outputs = own_outputs(run_.covered(), run_.inputs, run_.options)};
+  run_.workspace = open_run_workspace(run_.inputs, places, namespaces);
   if (run_.inputs.thread == nullptr)
     run_.own_tree_undo.watch(*run_.workspace, state);
   else if (run_.workspace->isolation() == Isolation::none)
@@ -124,10 +128,12 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   run_.result.isolation_reason = run_.workspace->reason();
   std::vector<std::filesystem::path> files = files_of_run(run_.inputs.task, run_.inputs.policy);
   if (run_.notes.are_kept()) files.push_back(run_.notes.file());
+  // What it says while the run goes on is believed at once.
+  if (!run_.options.status_file.empty())
+    files.push_back(std::filesystem::absolute(run_.options.status_file));
   protect_linked(*run_.workspace, files, run_.result.warnings);
-  run_.confinement =
-      confine_run(run_.inputs, run_.covered(), state, *run_.workspace, std::move(files), namespaces,
-                  no_namespaces, run_.secrets.for_commands());
+  run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
+                                 no_namespaces, run_.secrets.for_commands());
   RunMark::write(state, run_.key_parts, run_.confinement->keeper().pid());
   run_.result.layers = run_.confinement->layers_json();
   run_.outputs = std::make_unique<SavedOutputs>(

@@ -101,30 +101,68 @@ SandboxStart sandbox_start(const Policy& policy, Confinement& confinement) {
 
 namespace {
 
-/// Where nothing is mounted over it, commands that may write could change the record of their own run.
+/// The folders of other runs, which no command of this one may see: the threads of exec.
+std::vector<fs::path> folders_of_others(const RunInputs& inputs) {
+  if (inputs.thread == nullptr || inputs.thread->store.empty()) return {};
+  return {inputs.thread->store};
+}
+
+/// Where commands may write in the user's own folders.
+std::vector<fs::path> own_places(const RunInputs& inputs) {
+  std::vector<fs::path> places;
+  for (const std::string& entry : inputs.policy.write) {
+    const fs::path path = fs::weakly_canonical(inputs.workspace / entry);
+    if (!is_below(path, inputs.workspace)) places.push_back(path);
+  }
+  if (inputs.task.workspace.isolation == Isolation::none) places.push_back(inputs.workspace);
+  return places;
+}
+
+/// Where nothing is mounted over them, commands that may write could change the record of their own run,
+/// and the threads.
 /// @throws Error  environment
-void keep_record_apart(const RunInputs& inputs, const fs::path& out, Namespaces namespaces) {
-  if (inputs.thread == nullptr || namespaces != Namespaces::none ||
-      inputs.task.workspace.isolation != Isolation::none ||
-      inputs.policy.sandbox != SandboxMode::workspace_write || !path_below(out, inputs.workspace))
+void keep_records_apart(const RunInputs& inputs, const fs::path& out, Namespaces namespaces) {
+  if (namespaces != Namespaces::none || inputs.policy.sandbox != SandboxMode::workspace_write)
     return;
-  throw Error(
-      path_text(out) +
-          " lies in the workspace, and without namespaces nothing keeps commands from "
-          "changing what the run records there: name a folder elsewhere (--out, CODEX_HOME), "
-          "or use --ephemeral or --isolation copy",
-      ExitCode::environment);
+  std::vector<fs::path> records = folders_of_others(inputs);
+  records.insert(records.begin(), out);
+  for (const fs::path& place : own_places(inputs))
+    for (const fs::path& record : records)
+      if (path_below(record, place))
+        throw Error(
+            path_text(record) + " lies " +
+                (place == inputs.workspace ? "in the workspace"
+                                           : "below " + path_text(place) + " (paths.write)") +
+                ", and without namespaces nothing keeps commands from changing what is "
+                "recorded there: name a folder elsewhere (--out" +
+                (inputs.thread == nullptr ? "" : ", CODEX_HOME") + "), or use --isolation copy",
+            ExitCode::environment);
+}
+
+/// The folders whose names have to stay as they are.
+std::vector<fs::path> folders_to_pin(const RunInputs& inputs, const RunPlaces& places) {
+  std::vector<fs::path> files = places.outputs;
+  for (const fs::path& folder : folders_of_others(inputs)) files.push_back(folder);
+  files.push_back(inputs.workspace / "in it");
+  std::vector<fs::path> folders;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    fs::path folder = fs::weakly_canonical(file.parent_path(), error);
+    if (!error) folders.push_back(std::move(folder));
+  }
+  return folders;
 }
 
 }  // namespace
 
-std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs::path& out,
-                                              const fs::path& state, Namespaces namespaces) {
-  keep_record_apart(inputs, out, namespaces);
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const RunPlaces& places,
+                                              Namespaces namespaces) {
+  keep_records_apart(inputs, places.out, namespaces);
   WorkspaceOptions options;
   options.root = inputs.workspace;
-  options.out = out;
-  options.state = state;
+  options.out = places.out;
+  options.covered = folders_of_others(inputs);
+  options.state = places.state;
   options.isolation = inputs.task.workspace.isolation;
   options.copy_limit = inputs.task.workspace.copy_limit;
   options.submodules = inputs.task.output.submodules;
@@ -139,21 +177,23 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const fs:
   return open_workspace(options);
 }
 
-std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const fs::path& out,
-                                         const fs::path& state, Workspace& workspace,
-                                         std::vector<fs::path> files, Namespaces namespaces,
-                                         const std::string& no_namespaces, const Environment& own) {
+std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlaces& places,
+                                         Workspace& workspace, std::vector<fs::path> files,
+                                         Namespaces namespaces, const std::string& no_namespaces,
+                                         const Environment& own) {
   return std::make_unique<Confinement>(
       ConfinementInputs{.policy = inputs.policy,
                         .approval = inputs.approval,
                         .workspace = inputs.workspace,
-                        .out = out,
+                        .out = places.out,
                         .protected_files = std::move(files),
                         .mount = workspace.mount_plan(),
                         .namespaces = namespaces != Namespaces::none,
                         .no_namespaces = no_namespaces,
-                        .private_folder = state,
-                        .outputs = make_outputs_folder(state),
+                        .private_folder = places.state,
+                        .outputs = make_outputs_folder(places.state),
+                        .covered = folders_of_others(inputs),
+                        .pinned = folders_to_pin(inputs, places),
                         .start = &workspace.start(),
                         .times = workspace.work_times()},
       own);

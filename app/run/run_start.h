@@ -22,18 +22,25 @@ enum class Namespaces {
   none,     ///< refused here
 };
 
+/// The places that a run writes to, apart from its work.
+struct RunPlaces {
+  std::filesystem::path out;    ///< the folder that commands must not see: --out
+  std::filesystem::path state;  ///< of the run
+  /// What sortie writes to by its path, as own_outputs() names it: their folders stay where they are.
+  std::vector<std::filesystem::path> outputs{};
+};
+
 /// Opens the workspace with the isolation that task and flags ask for. Forks to probe.
-std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs,
-                                              const std::filesystem::path& out,
-                                              const std::filesystem::path& state,
+/// @throws Error  environment: nothing would keep commands from --out or from the threads of exec
+std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const RunPlaces& places,
                                               Namespaces namespaces);
 
 /// The sandbox of the run. Forks the keeper.
 /// @param files          that commands must not change
 /// @param no_namespaces  why there are none; ""
 /// @param own            this process's environment
-std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const std::filesystem::path& out,
-                                         const std::filesystem::path& state, Workspace& workspace,
+std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlaces& places,
+                                         Workspace& workspace,
                                          std::vector<std::filesystem::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own);

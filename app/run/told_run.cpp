@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/artifacts/flag_outputs.h"
 #include "app/artifacts/found_output.h"
 #include "app/inputs/thread_run.h"
 #include "app/run/run.h"
@@ -42,6 +43,7 @@ void check_place(const RunOptions& options) {
 class Told {
  public:
   Told(const RunOptions& options, const OutputStyle& style) : options_(options), style_(style) {
+    check_distinct_outputs(options);
     if (!options.status_file.empty()) {
       check_place(options);
       status_.emplace(options.status_file);

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
+#include "core/files/new_file_mode.h"
 #include "core/text/ci_commands.h"
 #include "core/text/text.h"
 
@@ -37,6 +38,14 @@ Json whole_status(const Json& result, const std::string& out, std::size_t most_o
                                                     : Json()},
                        {"cost_usd", result["usage"]["cost_usd"]},
                        {"out", out.empty() ? Json() : Json(one_line(out, most_of_text))}});
+}
+
+std::filesystem::path parent_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+bool is_same_inode(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 /// Whether a file that is there may be overwritten: it is empty, or holds an earlier status.
@@ -77,25 +86,60 @@ Json unstarted_result(ExitCode code, const std::string& reason) {
                        {"retryable", is_retryable(code)}});
 }
 
-StatusFile::StatusFile(const std::filesystem::path& path) {
+StatusFile::StatusFile(const std::filesystem::path& path) : path_(path) {
   const auto refuse = [&path](const std::string& problem) {
     throw InputError("--status-file " + path_text(path) + ": " + problem);
   };
-  file_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                    0644));
+  folder_ = Fd(::open(parent_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) refuse(errno_text(errno));
+  const std::string name = path.filename().string();
+  const int how = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  file_ = Fd(::openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | how, 0644));
   if (!file_ && errno == EACCES)  // a log that may only be written to
-    file_ = Fd(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    file_ = Fd(::openat(folder_.get(), name.c_str(), O_WRONLY | how));
   if (!file_) refuse(errno == ELOOP ? "is a link; name the file itself" : errno_text(errno));
   if (const std::string problem = problem_of(file_.get()); !problem.empty()) refuse(problem);
-  if (const std::string problem = write("{\"status\":\"running\"}\n"); !problem.empty())
+  if (const std::string problem = fill("{\"status\":\"running\"}\n"); !problem.empty())
     refuse(problem);
 }
 
 std::string StatusFile::write(const std::string& line) const {
+  const std::string problem = fill(line);
+  struct stat held {};
+  struct stat there {};
+  if (::fstat(folder_.get(), &held) != 0 || ::stat(parent_of(path_).c_str(), &there) != 0 ||
+      !is_same_inode(held, there))
+    return "its folder was moved or replaced during the run; what stands at " + path_text(path_) +
+           " is not this run's";
+  return has_its_name() ? problem : take_name(line);
+}
+
+std::string StatusFile::fill(const std::string& line) const {
   if (::ftruncate(file_.get(), 0) != 0) return errno_text(errno);
   const ssize_t written = ::pwrite(file_.get(), line.data(), line.size(), 0);
   if (written < 0) return errno_text(errno);
   return static_cast<std::size_t>(written) == line.size() ? "" : "no room";
+}
+
+bool StatusFile::has_its_name() const {
+  struct stat held {};
+  struct stat there {};
+  return ::fstat(file_.get(), &held) == 0 &&
+         ::fstatat(folder_.get(), path_.filename().c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         is_same_inode(held, there);
+}
+
+/// What has the name by now may be a forged status.
+std::string StatusFile::take_name(const std::string& line) const {
+  const std::string temporary = temporary_name();
+  const Fd file(::openat(folder_.get(), temporary.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, new_file_mode()));
+  if (file && write_all(file.get(), line) &&
+      ::renameat(folder_.get(), temporary.c_str(), folder_.get(), path_.filename().c_str()) == 0)
+    return "another file had its name at the end of the run, and was replaced";
+  const std::string problem = errno_text(errno);
+  if (file) ::unlinkat(folder_.get(), temporary.c_str(), 0);
+  return "another file has its name, and can't be replaced: " + problem;
 }
 
 }  // namespace sortie

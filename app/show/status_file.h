@@ -25,18 +25,25 @@ std::string status_line(const Json& result, const std::string& out);
 Json unstarted_result(ExitCode code, const std::string& reason);
 
 /// The file of --status-file. It is written in place: a container's termination log is a mount, and
-/// can't be replaced. The file stays open from the start, so that what the run does to its name
-/// does not matter.
+/// can't be replaced. The file and its folder stay open from the start: where a command has put another
+/// file under its name, that one is replaced, in this folder.
 class StatusFile {
  public:
   /// Opens or makes the file, and says "running" in it.
   /// @throws InputError  it can't be written to, is no regular file, has a second name, or holds
   ///                     something else than a status
   explicit StatusFile(const std::filesystem::path& path);
-  /// Replaces what it holds. @return  what failed, or ""
+  /// Replaces what it holds. @return  what failed, or that its name or folder was not the same any
+  ///                                more; or ""
   std::string write(const std::string& line) const;
 
  private:
+  std::string fill(const std::string& line) const;
+  bool has_its_name() const;
+  std::string take_name(const std::string& line) const;
+
+  std::filesystem::path path_;
+  Fd folder_;  ///< O_PATH
   Fd file_;
 };
 

@@ -21,9 +21,13 @@ bool holds_a_run(const fs::path& folder) {
 }  // namespace
 
 std::vector<fs::path> output_folders(const WorkspaceOptions& options) {
+  std::vector<fs::path> folders;
+  for (const fs::path& folder : options.covered)
+    if (const auto inside = path_below(folder, options.root); inside && *inside != ".")
+      folders.push_back(*inside);
   const auto out = path_below(options.out, options.root);
-  if (!out || *out == ".") return {};
-  std::vector<fs::path> folders = {*out};
+  if (!out || *out == ".") return folders;
+  folders.insert(folders.begin(), *out);
   if (const fs::path previous = out->string() + ".prev"; holds_a_run(options.root / previous))
     folders.push_back(previous);
   return folders;

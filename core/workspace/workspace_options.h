@@ -15,6 +15,7 @@ namespace sortie {
 struct WorkspaceOptions {
   std::filesystem::path root;   ///< absolute, links resolved
   std::filesystem::path out;    ///< --out, absolute; may lie inside root
+  std::vector<std::filesystem::path> covered{};  ///< as `out`: folders of other runs
   std::filesystem::path state;  ///< folder for upper and work or the copy, outside root
   Isolation isolation = Isolation::automatic;
   std::uint64_t copy_limit = 2ull << 30;  ///< bytes

@@ -48,6 +48,9 @@ struct SandboxProfile {
   std::optional<std::vector<std::filesystem::path>> hidden_inside;
   /// The same for `protect`: the outermost paths, including links.
   std::optional<std::vector<std::filesystem::path>> protected_inside;
+  /// Folders that sortie itself writes to at paths that it was given. Commands may write in them, but
+  /// can't move them, or a folder above them, and put a link in their place.
+  std::vector<std::filesystem::path> pinned;
   std::filesystem::path home;  ///< HOME, private and writable in the view
   uid_t uid = 0;               ///< the user that commands run as
   gid_t gid = 0;

@@ -103,6 +103,15 @@ class PathMasks {
     for (const auto& path : paths) protect_one(path);
   }
 
+  /// Of another tree at the workspace's place nothing is the user's.
+  void pin() {
+    if (is_view_read_only(profile_)) return;
+    std::vector<fs::path> bases = profile_.writable;
+    if (profile_.mount.in_place) bases.push_back(workspace_root(profile_));
+    for (const fs::path& folder : profile_.pinned)
+      for (const fs::path& base : bases) pin_below(base, folder);
+  }
+
   enum class Where { everywhere, inside };
   void hide(Where where = Where::everywhere) {
     const fs::path& root = workspace_root(profile_);
@@ -257,6 +266,23 @@ class PathMasks {
     return true;
   }
 
+  /// Makes each folder between two a mount: one that is none could be renamed with those below it.
+  void pin_below(const fs::path& base, const fs::path& folder) {
+    const auto below = path_below(folder, base);
+    if (!below || *below == ".") return;
+    fs::path place = base.relative_path();
+    for (const auto& part : *below) {
+      place /= part;
+      if (place == root_) {
+        if (!profile_.mount.in_place) return;  // below it is the run's own tree
+        continue;
+      }
+      if (::access(place.c_str(), W_OK) != 0 && errno == EROFS) return;
+      if (look(place) != Found::folder) return;
+      if (pinned_places_.insert(place).second) bind_onto_itself(place, Access::read_write);
+    }
+  }
+
   void hide_place(const fs::path& place) {
     const Found found = look(place);
     if (found == Found::folder) lay("hidden", place);
@@ -288,7 +314,8 @@ class PathMasks {
   fs::path root_;
   fs::path scratch_;
   View& view_;
-  std::set<fs::path> pinned_;
+  std::set<fs::path> pinned_;         ///< relative to the workspace
+  std::set<fs::path> pinned_places_;  ///< relative to the view
 };
 
 }  // namespace
@@ -300,6 +327,7 @@ void lay_path_masks(const SandboxProfile& profile, const fs::path& scratch, View
     masks.limit_writing();
     masks.protect();
   }
+  masks.pin();
   masks.hide();
 }
 
