@@ -1,50 +1,38 @@
 #include "core/base/hash.h"
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
-#include "core/base/error.h"
+#include <span>
 
 namespace sortie {
 
 namespace {
 
-std::string hex_of(const unsigned char* digest, unsigned length) {
+std::string hex_of(std::span<const unsigned char> digest) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  hex.reserve(2 * length);
-  for (unsigned i = 0; i < length; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
+  hex.reserve(2 * digest.size());
+  for (const unsigned char byte : digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
   }
   return hex;
 }
 
 }  // namespace
 
-namespace {
-
-/// Looked up once: looking it up for each hash costs more than hashing a small file.
-const EVP_MD* sha256() {
-  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
-  return algorithm;
-}
-
-}  // namespace
+// OpenSSL's functions for one algorithm are deprecated in favour of its providers. But looking a
+// provider up loads its configuration, which takes longer than all that is hashed at a run's start.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 struct Sha256::State {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  ~State() { EVP_MD_CTX_free(context); }
+  SHA256_CTX context;
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {
-  if (sha256() == nullptr || EVP_DigestInit_ex(state_->context, sha256(), nullptr) != 1)
-    throw Error("SHA-256 is not available in this OpenSSL");
-}
+Sha256::Sha256() : state_(std::make_unique<State>()) { SHA256_Init(&state_->context); }
 
-Sha256::Sha256(const Sha256& other) : state_(std::make_unique<State>()) {
-  if (EVP_MD_CTX_copy_ex(state_->context, other.state_->context) != 1)
-    throw Error("SHA-256 state could not be copied");
-}
+Sha256::Sha256(const Sha256& other) : state_(std::make_unique<State>(*other.state_)) {}
 
 Sha256& Sha256::operator=(Sha256 other) noexcept {
   state_.swap(other.state_);
@@ -54,14 +42,13 @@ Sha256& Sha256::operator=(Sha256 other) noexcept {
 Sha256::~Sha256() = default;
 
 void Sha256::update(std::string_view bytes) {
-  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+  SHA256_Update(&state_->context, bytes.data(), bytes.size());
 }
 
 std::string Sha256::finish() {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  EVP_DigestFinal_ex(state_->context, digest, &length);
-  return hex_of(digest, length);
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256_Final(digest, &state_->context);
+  return hex_of(digest);
 }
 
 std::string sha256_hex(std::string_view bytes) {
@@ -71,11 +58,14 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha1_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha1(), nullptr) != 1)
-    throw Error("SHA-1 is not available in this OpenSSL");
-  return hex_of(digest, length);
+  SHA_CTX context;
+  SHA1_Init(&context);
+  SHA1_Update(&context, bytes.data(), bytes.size());
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1_Final(digest, &context);
+  return hex_of(digest);
 }
+
+#pragma GCC diagnostic pop
 
 }  // namespace sortie

@@ -163,10 +163,13 @@ Json text_list(const std::vector<std::string>& texts) {
 }
 
 FieldValue text_value(std::string& target, TextLimits limits) {
-  Json schema = text_schema(limits);
-  if (!target.empty()) schema.set("default", target);
   return {
-      .schema = std::move(schema),
+      .schema =
+          [limits, preset = target] {
+            Json schema = text_schema(limits);
+            if (!preset.empty()) schema.set("default", preset);
+            return schema;
+          },
       .read =
           [&target, limits](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (auto text = read_text(node, name, limits, findings)) target = std::move(*text);
@@ -176,7 +179,10 @@ FieldValue text_value(std::string& target, TextLimits limits) {
 
 FieldValue boolean_value(bool& target) {
   return {
-      .schema = Json::object({{"type", "boolean"}, {"default", target}}),
+      .schema =
+          [preset = target] {
+            return Json::object({{"type", "boolean"}, {"default", preset}});
+          },
       .read =
           [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (node.is_scalar() && node.plain && (node.text == "true" || node.text == "false")) {
@@ -191,7 +197,10 @@ FieldValue boolean_value(bool& target) {
 
 FieldValue version_value(int version) {
   const std::string wanted = std::to_string(version);
-  return {.schema = Json::object({{"const", version}}),
+  return {.schema =
+              [version] {
+                return Json::object({{"const", version}});
+              },
           .read =
               [wanted](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_scalar() || !node.plain || node.text != wanted)
@@ -204,9 +213,12 @@ FieldValue version_value(int version) {
 FieldValue choice_value(std::vector<std::string> names, std::vector<std::string> later,
                         std::function<std::string()> get,
                         std::function<void(const std::string&)> set) {
-  Json schema = Json::object({{"enum", text_list(names)}});
-  if (std::string current = get(); !current.empty()) schema.set("default", std::move(current));
-  return {.schema = std::move(schema),
+  return {.schema =
+              [names, preset = get()] {
+                Json schema = Json::object({{"enum", text_list(names)}});
+                if (!preset.empty()) schema.set("default", preset);
+                return schema;
+              },
           .read =
               [names = std::move(names), later = std::move(later), set = std::move(set)](
                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
@@ -240,38 +252,41 @@ FieldValue choice_value(std::string& target, std::vector<std::string> names) {
 FieldValue whole_value(std::int64_t min, std::int64_t max,
                        std::function<std::optional<std::int64_t>()> get,
                        std::function<void(std::int64_t)> set) {
-  Json schema = Json::object({{"type", "integer"}, {"minimum", min}, {"maximum", max}});
-  if (const auto current = get()) schema.set("default", *current);
-  return {.schema = std::move(schema),
-          .read =
-              [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
-                                               Diagnostics& findings) {
-                const std::string range =
-                    "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
-                std::int64_t value = 0;
-                const char* end = node.text.data() + node.text.size();
-                const auto [stop, error] = std::from_chars(node.text.data(), end, value);
-                const bool digits =
-                    node.is_scalar() && node.plain && stop == end && !node.text.empty();
-                const std::size_t sign = node.text.starts_with('-') ? 1 : 0;
-                if (digits && node.text.size() > sign + 1 && node.text[sign] == '0') {
-                  // 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
-                  findings.error(node.place, in_quotes(name) + " has a leading zero; write " +
-                                                 std::to_string(value));
-                } else if (!digits) {
-                  refuse_kind(node, name, range, findings);
-                } else if (error != std::errc() || value < min || value > max) {
-                  findings.error(node.place,
-                                 in_quotes(name) + ": expected " + range + ", got " + node.text);
-                } else {
-                  set(value);
-                }
-              },
-          .write =
-              [get = std::move(get)] {
-                const auto value = get();
-                return value ? Json(*value) : Json();
-              }};
+  return {
+      .schema =
+          [min, max, preset = get()] {
+            Json schema = Json::object({{"type", "integer"}, {"minimum", min}, {"maximum", max}});
+            if (preset) schema.set("default", *preset);
+            return schema;
+          },
+      .read =
+          [min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
+                                           Diagnostics& findings) {
+            const std::string range =
+                "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+            std::int64_t value = 0;
+            const char* end = node.text.data() + node.text.size();
+            const auto [stop, error] = std::from_chars(node.text.data(), end, value);
+            const bool digits = node.is_scalar() && node.plain && stop == end && !node.text.empty();
+            const std::size_t sign = node.text.starts_with('-') ? 1 : 0;
+            if (digits && node.text.size() > sign + 1 && node.text[sign] == '0') {
+              // 010 is 8 in YAML 1.1 and 10 in YAML 1.2.
+              findings.error(node.place, in_quotes(name) + " has a leading zero; write " +
+                                             std::to_string(value));
+            } else if (!digits) {
+              refuse_kind(node, name, range, findings);
+            } else if (error != std::errc() || value < min || value > max) {
+              findings.error(node.place,
+                             in_quotes(name) + ": expected " + range + ", got " + node.text);
+            } else {
+              set(value);
+            }
+          },
+      .write =
+          [get = std::move(get)] {
+            const auto value = get();
+            return value ? Json(*value) : Json();
+          }};
 }
 
 namespace {
@@ -280,29 +295,32 @@ namespace {
 template <typename Target>
 FieldValue number_value(Target& target, double min, double max) {
   const auto get = [&target] { return std::optional<double>(target); };
-  Json schema = Json::object({{"type", "number"}, {"minimum", min}, {"maximum", max}});
-  if (const auto current = get()) schema.set("default", *current);
-  return {.schema = std::move(schema),
-          .read =
-              [min, max, &target](const YamlNode& node, const std::string& name,
-                                  Diagnostics& findings) {
-                static const RE2 number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?)");
-                double value = NAN;
-                if (node.is_scalar() && node.plain && RE2::FullMatch(node.text, number))
-                  std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
-                if (value >= min && value <= max)
-                  target = value;
-                else
-                  refuse_kind(
-                      node, name,
-                      "a number from " + write_json(Json(min)) + " to " + write_json(Json(max)),
-                      findings);
-              },
-          .write =
-              [get] {
-                const auto value = get();
-                return value ? Json(*value) : Json();
-              }};
+  return {
+      .schema =
+          [min, max, preset = get()] {
+            Json schema = Json::object({{"type", "number"}, {"minimum", min}, {"maximum", max}});
+            if (preset) schema.set("default", *preset);
+            return schema;
+          },
+      .read =
+          [min, max, &target](const YamlNode& node, const std::string& name,
+                              Diagnostics& findings) {
+            static const RE2 number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?)");
+            double value = NAN;
+            if (node.is_scalar() && node.plain && RE2::FullMatch(node.text, number))
+              std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+            if (value >= min && value <= max)
+              target = value;
+            else
+              refuse_kind(node, name,
+                          "a number from " + write_json(Json(min)) + " to " + write_json(Json(max)),
+                          findings);
+          },
+      .write =
+          [get] {
+            const auto value = get();
+            return value ? Json(*value) : Json();
+          }};
 }
 
 }  // namespace
@@ -328,27 +346,29 @@ struct Quantities {
 FieldValue quantity_value(const Quantities& kind, std::uint64_t min, std::uint64_t max,
                           std::function<std::uint64_t()> get,
                           std::function<void(std::uint64_t)> set) {
-  Json schema =
-      Json::object({{"type", "string"}, {"pattern", kind.pattern}, {"default", kind.text(get())}});
-  return {.schema = std::move(schema),
-          .read =
-              [kind, min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
-                                                     Diagnostics& findings) {
-                const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
-                if (!value && is_number(node)) {
-                  findings.error(node.place,
-                                 in_quotes(name) + " needs a unit: expected " + kind.what);
-                } else if (!value) {
-                  refuse_kind(node, name, kind.what, findings);
-                } else if (*value < min || *value > max) {
-                  findings.error(node.place, in_quotes(name) + ": expected a value from " +
-                                                 kind.text(min) + " to " + kind.text(max) +
-                                                 ", got " + node.text);
-                } else {
-                  set(*value);
-                }
-              },
-          .write = [kind, get = std::move(get)] { return Json(kind.text(get())); }};
+  return {
+      .schema =
+          [kind, preset = get()] {
+            return Json::object(
+                {{"type", "string"}, {"pattern", kind.pattern}, {"default", kind.text(preset)}});
+          },
+      .read =
+          [kind, min, max, set = std::move(set)](const YamlNode& node, const std::string& name,
+                                                 Diagnostics& findings) {
+            const auto value = node.is_scalar() ? kind.parse(node.text) : std::nullopt;
+            if (!value && is_number(node)) {
+              findings.error(node.place, in_quotes(name) + " needs a unit: expected " + kind.what);
+            } else if (!value) {
+              refuse_kind(node, name, kind.what, findings);
+            } else if (*value < min || *value > max) {
+              findings.error(node.place, in_quotes(name) + ": expected a value from " +
+                                             kind.text(min) + " to " + kind.text(max) + ", got " +
+                                             node.text);
+            } else {
+              set(*value);
+            }
+          },
+      .write = [kind, get = std::move(get)] { return Json(kind.text(get())); }};
 }
 
 constexpr Quantities kDuration = {
@@ -380,9 +400,12 @@ FieldValue size_value(std::uint64_t& target, std::uint64_t min, std::uint64_t ma
 }
 
 FieldValue texts_value(std::vector<std::string>& target, Lists lists, TextLimits limits) {
-  Json schema = Json::object(
-      {{"type", "array"}, {"items", text_schema(limits)}, {"default", text_list(target)}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [limits, preset = target] {
+                return Json::object({{"type", "array"},
+                                     {"items", text_schema(limits)},
+                                     {"default", text_list(preset)}});
+              },
           .read =
               [&target, lists, limits](const YamlNode& node, const std::string& name,
                                        Diagnostics& findings) {
@@ -402,11 +425,13 @@ FieldValue texts_value(std::vector<std::string>& target, Lists lists, TextLimits
 
 FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits names,
                           TextLimits values) {
-  Json schema = Json::object({{"type", "object"},
-                              {"propertyNames", text_schema(names)},
-                              {"additionalProperties", text_schema(values)}});
   return {
-      .schema = std::move(schema),
+      .schema =
+          [names, values] {
+            return Json::object({{"type", "object"},
+                                 {"propertyNames", text_schema(names)},
+                                 {"additionalProperties", text_schema(values)}});
+          },
       .read =
           [&target, names, values](const YamlNode& node, const std::string& name,
                                    Diagnostics& findings) {

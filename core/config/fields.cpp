@@ -70,7 +70,8 @@ Json Fields::schema() const {
   Json required = Json::array();
   for (const auto& field : fields_) {
     Json property = Json::object({{"description", field.description}});
-    for (const auto& [name, value] : field.value.schema.members()) property.set(name, value);
+    const Json schema = field.value.schema();
+    for (const auto& [name, value] : schema.members()) property.set(name, value);
     properties.set(field.name, std::move(property));
     if (field.required) required.push_back(field.name);
   }
@@ -98,10 +99,20 @@ Json file_schema(const Fields& fields, const std::string& title) {
 FieldValue mapping_value(Fields fields) {
   // Shared with copies of the reader only; the table itself is never changed.
   const auto table = std::make_shared<const Fields>(std::move(fields));
-  return {.schema = table->schema(),
+  return {.schema = [table] { return table->schema(); },
           .read = [table](const YamlNode& node, const std::string&,
                           Diagnostics& findings) { table->read(node, findings); },
           .write = [table] { return table->write(); }};
+}
+
+FieldValue with_keyword(FieldValue value, std::string keyword, Json setting) {
+  value.schema = [schema = std::move(value.schema), keyword = std::move(keyword),
+                  setting = std::move(setting)] {
+    Json changed = schema();
+    changed.set(keyword, setting);
+    return changed;
+  };
+  return value;
 }
 
 FieldValue where_given(FieldValue value) {

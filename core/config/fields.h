@@ -23,7 +23,8 @@ namespace sortie {
 /// How the value of one key is read and written, and its JSON Schema. Its target holds the default
 /// while the table is built, and must outlive the table.
 struct FieldValue {
-  Json schema;
+  /// Makes the schema. A run reads and writes its tables without their schemas, which cost more.
+  std::function<Json()> schema;
   /// Reads a node that is neither null nor refused; `name` is the key, for messages.
   std::function<void(const YamlNode& node, const std::string& name, Diagnostics& findings)> read;
   /// The target's value, as a file may have it; null for none. Nothing: the key is left out.
@@ -151,6 +152,8 @@ FieldValue texts_value(std::vector<std::string>& target, Lists lists = Lists::re
 FieldValue text_map_value(std::map<std::string, std::string>& target, TextLimits names,
                           TextLimits values = {.may_be_empty = true});
 FieldValue mapping_value(Fields fields);
+/// The same value, whose schema has this keyword too.
+FieldValue with_keyword(FieldValue value, std::string keyword, Json setting);
 /// The same value, but its key is not written if the value is null, [] or {}.
 FieldValue where_given(FieldValue value);
 

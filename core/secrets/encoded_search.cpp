@@ -1,6 +1,9 @@
 #include "core/secrets/encoded_search.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 
 #include "core/secrets/coded_bytes.h"
 #include "core/secrets/encodings.h"
@@ -16,6 +19,21 @@ constexpr std::string_view kSigns = "\\%&=\"'`\n\r";
 
 /// The halves of a shorter value may be on adjacent lines by chance.
 constexpr std::size_t kShortestWrapped = 10;
+
+/// What a backslash and each byte mean; nothing where they are no escape.
+const std::array<std::optional<char>, 256>& backslash_meanings() {
+  // Kept, because a search asks for each of its needles.
+  static const auto meanings = [] {
+    std::array<std::optional<char>, 256> list{};
+    for (unsigned byte = 0; byte < list.size(); ++byte) {
+      const std::string escape = {'\\', static_cast<char>(byte)};
+      const Readings found = TextReader(escape, true).readings(0);
+      if (found.count > 0) list[byte] = found.list[0].bytes[0];
+    }
+    return list;
+  }();
+  return meanings;
+}
 
 }  // namespace
 
@@ -74,11 +92,10 @@ void CodedSearch::allow_raw_start(std::string_view needle) {
 /// Allows each byte that can follow an escape character in an encoding of `c` (readings.h).
 void CodedSearch::allow_coded_start(char c) {
   for (const char next : kOpenEscapes) starts_.set(pair_of('\\', next));
+  const auto& meanings = backslash_meanings();
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char next = static_cast<char>(byte);
-    const std::string escape = {'\\', next};
-    const Readings found = TextReader(escape, true).readings(0);
-    if (found.count > 0 && found.list[0].bytes[0] == c) starts_.set(pair_of('\\', next));
+    if (meanings[byte] == c) starts_.set(pair_of('\\', next));
     const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
     if (letter || next == '#' || begins_coded(next)) starts_.set(pair_of('&', next));
   }

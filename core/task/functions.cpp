@@ -77,7 +77,10 @@ struct Draft {
 
 /// Checks only that it is a mapping; the schema itself is read as a value, outside the table.
 FieldValue schema_value(const Json& target) {
-  return {.schema = Json::object({{"type", "object"}}),
+  return {.schema =
+              [] {
+                return Json::object({{"type", "object"}});
+              },
           .read =
               [](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_mapping())
@@ -90,7 +93,11 @@ FieldValue schema_value(const Json& target) {
 /// No default of its own: the policy's applies.
 FieldValue timeout_value(std::chrono::milliseconds& target) {
   FieldValue value = duration_value(target, 1ms, 24h);
-  std::erase_if(value.schema.members(), [](const auto& each) { return each.first == "default"; });
+  value.schema = [schema = std::move(value.schema)] {
+    Json without = schema();
+    std::erase_if(without.members(), [](const auto& each) { return each.first == "default"; });
+    return without;
+  };
   value.write = [&target, write = std::move(value.write)] {
     return target.count() == 0 ? Json() : write();
   };
@@ -98,8 +105,8 @@ FieldValue timeout_value(std::chrono::milliseconds& target) {
 }
 
 FieldValue argv_value(Draft& draft) {
-  FieldValue value = texts_value(draft.function.run, Lists::replaced, {.may_be_empty = true});
-  value.schema.set("minItems", 1);
+  FieldValue value = with_keyword(
+      texts_value(draft.function.run, Lists::replaced, {.may_be_empty = true}), "minItems", 1);
   value.read = [read = std::move(value.read), &draft](const YamlNode& node, const std::string& name,
                                                       Diagnostics& findings) {
     if (node.is_list() && node.items.empty()) findings.error(node.place, "'run' has no program");

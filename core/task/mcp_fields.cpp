@@ -28,9 +28,7 @@ bool is_own_name(std::string name) {
 }
 
 FieldValue command_value(std::vector<std::string>& target) {
-  FieldValue value = texts_value(target);
-  value.schema.set("minItems", 1);
-  return value;
+  return with_keyword(texts_value(target), "minItems", 1);
 }
 
 Fields server_fields(TaskMcpServer& server) {
@@ -123,38 +121,41 @@ void read_server(const YamlMember& member, std::vector<TaskMcpServer>& target,
   if (named) target.push_back(std::move(server));
 }
 
+Json servers_schema() {
+  TaskMcpServer any;
+  Json names = Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
+                             {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
+                             {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}});
+  return Json::object(
+      {{"type", "object"},
+       {"maxProperties", static_cast<std::int64_t>(kMostServers)},
+       {"propertyNames", std::move(names)},
+       {"additionalProperties", with_one_of(server_fields(any).schema(), {"command", "url"})}});
+}
+
 }  // namespace
 
 FieldValue mcp_servers_value(std::vector<TaskMcpServer>& target) {
-  TaskMcpServer any;
-  return {
-      .schema = Json::object(
-          {{"type", "object"},
-           {"maxProperties", static_cast<std::int64_t>(kMostServers)},
-           {"propertyNames",
-            Json::object({{"pattern", std::string("^") + kServerName.pattern + "$"},
-                          {"maxLength", static_cast<std::int64_t>(kServerName.max_bytes)},
-                          {"not", Json::object({{"pattern", "^[Ss][Oo][Rr][Tt][Ii][Ee]$"}})}})},
-           {"additionalProperties", with_one_of(server_fields(any).schema(), {"command", "url"})}}),
-      .read =
-          [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
-            if (!node.is_mapping()) {
-              findings.error(node.place,
-                             "'mcp': expected a mapping of servers, got " + kind_in_words(node));
-              return;
-            }
-            if (node.members.size() > kMostServers)
-              findings.error(node.place,
-                             "'mcp' has more than " + std::to_string(kMostServers) + " servers");
-            for (const auto& member : node.members) read_server(member, target, findings);
-          },
-      .write =
-          [&target] {
-            Json json = Json::object();
-            for (TaskMcpServer& server : target)
-              json.set(server.name, server_fields(server).write());
-            return json;
-          }};
+  return {.schema = servers_schema,
+          .read =
+              [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
+                if (!node.is_mapping()) {
+                  findings.error(node.place, "'mcp': expected a mapping of servers, got " +
+                                                 kind_in_words(node));
+                  return;
+                }
+                if (node.members.size() > kMostServers)
+                  findings.error(node.place, "'mcp' has more than " + std::to_string(kMostServers) +
+                                                 " servers");
+                for (const auto& member : node.members) read_server(member, target, findings);
+              },
+          .write =
+              [&target] {
+                Json json = Json::object();
+                for (TaskMcpServer& server : target)
+                  json.set(server.name, server_fields(server).write());
+                return json;
+              }};
 }
 
 }  // namespace sortie

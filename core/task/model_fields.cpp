@@ -82,9 +82,12 @@ FieldValue price_value(std::optional<ModelPrice>& target) {
                  "Output, including reasoning.");
     return table;
   };
-  ModelPrice any;
   return {
-      .schema = fields(any).schema(),
+      .schema =
+          [fields] {
+            ModelPrice any;
+            return fields(any).schema();
+          },
       .read =
           [&target, fields](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             ModelPrice price;
@@ -140,12 +143,14 @@ Fields model_fields(TaskModel& model, const std::filesystem::path& folder, bool 
 }
 
 FieldValue fallback_value(std::vector<TaskModel>& target, const std::filesystem::path& folder) {
-  TaskModel any;
-  Json schema = Json::object({{"type", "array"},
-                              {"items", model_fields(any, folder, true).schema()},
-                              {"maxItems", static_cast<std::int64_t>(kMaxFallbacks)}});
   return {
-      .schema = std::move(schema),
+      .schema =
+          [folder] {
+            TaskModel any;
+            return Json::object({{"type", "array"},
+                                 {"items", model_fields(any, folder, true).schema()},
+                                 {"maxItems", static_cast<std::int64_t>(kMaxFallbacks)}});
+          },
       .read =
           [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list of models", findings)) return;

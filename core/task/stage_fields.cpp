@@ -192,11 +192,13 @@ Json written_stages(const std::vector<TaskStage>& stages) {
 }  // namespace
 
 FieldValue stages_value(TaskDraft& draft) {
-  Json schema = Json::object({{"type", "array"},
-                              {"items", stage_schema()},
-                              {"minItems", 1},
-                              {"maxItems", static_cast<std::int64_t>(kMaxStages)}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [] {
+                return Json::object({{"type", "array"},
+                                     {"items", stage_schema()},
+                                     {"minItems", 1},
+                                     {"maxItems", static_cast<std::int64_t>(kMaxStages)}});
+              },
           .read =
               [&draft](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (check_list(node, name, "a list of stages", findings))

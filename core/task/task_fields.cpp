@@ -33,11 +33,13 @@ FieldValue noted(FieldValue value, std::optional<TextPlace>& place) {
 
 /// Reads the paths only; the files are read once the whole task is known.
 FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
-  Json schema = Json::object({{"type", "array"},
-                              {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
-                              {"maxItems", static_cast<std::int64_t>(kMaxImages)}});
   return {
-      .schema = std::move(schema),
+      .schema =
+          [] {
+            return Json::object({{"type", "array"},
+                                 {"items", Json::object({{"type", "string"}, {"minLength", 1}})},
+                                 {"maxItems", static_cast<std::int64_t>(kMaxImages)}});
+          },
       .read =
           [&draft, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list of image files", findings)) return;
@@ -61,7 +63,10 @@ FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
 /// Keeps a preset's name as it is, and makes a file's path absolute.
 FieldValue policy_value(std::string& target, const std::filesystem::path& folder) {
   return {
-      .schema = Json::object({{"type", "string"}, {"minLength", 1}}),
+      .schema =
+          [] {
+            return Json::object({{"type", "string"}, {"minLength", 1}});
+          },
       .read =
           [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             const auto text = read_text(node, name, {}, findings);
@@ -108,11 +113,15 @@ void read_variable(const YamlMember& member, std::map<std::string, TaskVariable>
 }
 
 FieldValue variables_value(std::map<std::string, TaskVariable>& target) {
-  TaskVariable any;
-  const Json names = Json::object({{"pattern", std::string("^") + kTemplateName.pattern + "$"}});
-  return {.schema = Json::object({{"type", "object"},
-                                  {"propertyNames", names},
-                                  {"additionalProperties", variable_fields(any).schema()}}),
+  return {.schema =
+              [] {
+                TaskVariable any;
+                Json names =
+                    Json::object({{"pattern", std::string("^") + kTemplateName.pattern + "$"}});
+                return Json::object({{"type", "object"},
+                                     {"propertyNames", std::move(names)},
+                                     {"additionalProperties", variable_fields(any).schema()}});
+              },
           .read =
               [&target](const YamlNode& node, const std::string&, Diagnostics& findings) {
                 if (!node.is_mapping())
@@ -144,17 +153,20 @@ Fields workspace_fields(TaskWorkspace& workspace, const std::filesystem::path& f
            "Limit for all of them together.");
 }
 
-/// `default`, or a list of tools; the names are checked once the task's own tools are known.
-FieldValue enable_value(TaskDraft& draft) {
-  FieldValue names = texts_value(draft.task.tools);
+Json tools_schema() {
   Json built_in = Json::object({{"enum", text_list(built_in_tool_names())}});
   Json own = Json::object({{"type", "string"}, {"pattern", "^[A-Za-z0-9_*-]{1,64}$"}});
   Json item = Json::object({{"anyOf", Json::array({std::move(built_in), std::move(own)})}});
   Json list = Json::object({{"type", "array"}, {"items", std::move(item)}});
-  Json schema =
-      Json::object({{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
-                    {"default", "default"}});
-  return {.schema = std::move(schema),
+  return Json::object(
+      {{"anyOf", Json::array({Json::object({{"const", "default"}}), std::move(list)})},
+       {"default", "default"}});
+}
+
+/// `default`, or a list of tools; the names are checked once the task's own tools are known.
+FieldValue enable_value(TaskDraft& draft) {
+  FieldValue names = texts_value(draft.task.tools);
+  return {.schema = tools_schema,
           .read =
               [&draft, read = std::move(names.read)](const YamlNode& node, const std::string& name,
                                                      Diagnostics& findings) {
@@ -329,10 +341,13 @@ Json path_json(const std::filesystem::path& path) {
 }
 
 FieldValue path_value(std::filesystem::path& target, const std::filesystem::path& folder) {
-  Json schema = Json::object({{"type", "string"}, {"minLength", 1}});
-  if (!target.empty()) schema.set("default", target.string());
   return {
-      .schema = std::move(schema),
+      .schema =
+          [preset = target.string()] {
+            Json schema = Json::object({{"type", "string"}, {"minLength", 1}});
+            if (!preset.empty()) schema.set("default", preset);
+            return schema;
+          },
       .read =
           [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (const auto text = read_text(node, name, {}, findings))

@@ -21,10 +21,11 @@ Json argv_schema() {
 
 /// A string, which is run by `sh -c`, or an argv.
 FieldValue run_value(VerifyCommand& command) {
-  Json schema = Json::object(
-      {{"anyOf",
-        Json::array({Json::object({{"type", "string"}, {"minLength", 1}}), argv_schema()})}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [] {
+                Json text = Json::object({{"type", "string"}, {"minLength", 1}});
+                return Json::object({{"anyOf", Json::array({std::move(text), argv_schema()})}});
+              },
           .read =
               [&command](const YamlNode& node, const std::string& name, Diagnostics& findings) {
                 if (!node.is_list()) {
@@ -58,34 +59,37 @@ Fields command_fields(VerifyCommand& command) {
 }
 
 FieldValue commands_value(std::vector<VerifyCommand>& target) {
-  VerifyCommand any;
-  Json item =
-      Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
-                                           argv_schema(), command_fields(any).schema()})}});
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}}),
-          .read =
-              [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (!check_list(node, name, "a list of commands", findings)) return;
-                if (node.items.empty())
-                  findings.error(node.place,
-                                 "'" + name + "' has no command: name one, or leave the key out");
-                target.clear();
-                for (const auto& each : node.items) {
-                  VerifyCommand command;
-                  if (each.is_mapping())
-                    command_fields(command).read(each, findings);
-                  else
-                    run_value(command).read(each, "a command", findings);
-                  target.push_back(std::move(command));
-                }
-              },
-          .write =
-              [&target] {
-                Json list = Json::array();
-                for (VerifyCommand& command : target)
-                  list.push_back(command_fields(command).write());
-                return list;
-              }};
+  return {
+      .schema =
+          [] {
+            VerifyCommand any;
+            Json text = Json::object({{"type", "string"}, {"minLength", 1}});
+            Json item = Json::object({{"anyOf", Json::array({std::move(text), argv_schema(),
+                                                             command_fields(any).schema()})}});
+            return Json::object({{"type", "array"}, {"items", std::move(item)}, {"minItems", 1}});
+          },
+      .read =
+          [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (!check_list(node, name, "a list of commands", findings)) return;
+            if (node.items.empty())
+              findings.error(node.place,
+                             "'" + name + "' has no command: name one, or leave the key out");
+            target.clear();
+            for (const auto& each : node.items) {
+              VerifyCommand command;
+              if (each.is_mapping())
+                command_fields(command).read(each, findings);
+              else
+                run_value(command).read(each, "a command", findings);
+              target.push_back(std::move(command));
+            }
+          },
+      .write =
+          [&target] {
+            Json list = Json::array();
+            for (VerifyCommand& command : target) list.push_back(command_fields(command).write());
+            return list;
+          }};
 }
 
 /// Paths of the workspace, not the whole of it.
@@ -148,8 +152,10 @@ Fields verify_fields(TaskVerify& verify) {
 FieldValue verify_value(TaskVerify& verify) {
   FieldValue list = commands_value(verify.commands);
   FieldValue table = mapping_value(verify_fields(verify));
-  Json schema = Json::object({{"anyOf", Json::array({list.schema, table.schema})}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [list = std::move(list.schema), table = std::move(table.schema)] {
+                return Json::object({{"anyOf", Json::array({list(), table()})}});
+              },
           .read =
               [&verify, list = std::move(list.read), table = std::move(table.read)](
                   const YamlNode& node, const std::string& name, Diagnostics& findings) {

@@ -10,10 +10,6 @@
 
 #include "core/base/error.h"
 
-namespace re2 {
-class RE2;
-}
-
 namespace sortie {
 
 /// An invalid expression or glob; what() says why.
@@ -31,8 +27,8 @@ struct GroupMatch {
   std::size_t group_end = 0;
 };
 
-/// A compiled expression or glob, matched in time linear in the text (RE2). Texts are bytes, so
-/// names that are not UTF-8 are matched too.
+/// An expression or glob, matched in time linear in the text (RE2). Texts are bytes, so names that are
+/// not UTF-8 are matched too. Threads may share one.
 class Pattern {
  public:
   /// @param expression  RE2 syntax (no back references, no look-around)
@@ -72,9 +68,9 @@ class Pattern {
   std::optional<GroupMatch> find_group(std::string_view text, std::size_t from, int group) const;
 
  private:
-  explicit Pattern(std::string_view expression, LetterCase letters, bool utf8);
-  explicit Pattern(std::unique_ptr<const re2::RE2> compiled);
-  std::unique_ptr<const re2::RE2> compiled_;
+  class Compiled;
+  explicit Pattern(std::unique_ptr<Compiled> compiled);
+  std::unique_ptr<Compiled> compiled_;
 };
 
 /// Whether one of them matches the whole text.

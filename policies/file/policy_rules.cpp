@@ -118,12 +118,14 @@ void read_what(CommandRule& rule, const YamlNode& node, Diagnostics& findings) {
 }
 
 FieldValue prefix_value(CommandRule& rule, Effect effect) {
-  Json schema = prefix_schema();
-  if (effect == Effect::allow)
-    schema = Json::object(
-        {{"anyOf", Json::array({std::move(schema),
-                                with_one_of(what_fields(rule).schema(), {"class", "script"})})}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [effect] {
+                if (effect != Effect::allow) return prefix_schema();
+                CommandRule any;
+                return Json::object(
+                    {{"anyOf", Json::array({prefix_schema(), with_one_of(what_fields(any).schema(),
+                                                                         {"class", "script"})})}});
+              },
           .read =
               [&rule, effect](const YamlNode& node, const std::string&, Diagnostics& findings) {
                 rule.effect = effect;
@@ -246,11 +248,12 @@ void read_command_rule(PolicyDraft& draft, const YamlNode& node, const std::stri
 /// A glob, or a list of them.
 FieldValue tool_names_value(ToolRule& rule, Effect effect) {
   FieldValue list = globs_value(rule.names, Globs::words, Lists::replaced);
-  Json schema =
-      Json::object({{"anyOf", Json::array({word_schema(), Json::object({{"type", "array"},
-                                                                        {"items", word_schema()},
-                                                                        {"minItems", 1}})})}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [] {
+                Json words =
+                    Json::object({{"type", "array"}, {"items", word_schema()}, {"minItems", 1}});
+                return Json::object({{"anyOf", Json::array({word_schema(), std::move(words)})}});
+              },
           .read =
               [&rule, effect, read = std::move(list.read)](
                   const YamlNode& node, const std::string& name, Diagnostics& findings) {
@@ -295,9 +298,12 @@ FieldValue rules_value(PolicyDraft& draft, const std::string& file, std::vector<
                        Fields (*fields)(Rule&),
                        void (*read)(PolicyDraft&, const YamlNode&, const std::string&,
                                     Diagnostics&)) {
-  Rule any;
-  Json rule_schema = with_one_of(fields(any).schema(), {"allow", "deny", "forbid"});
-  return {.schema = Json::object({{"type", "array"}, {"items", std::move(rule_schema)}}),
+  return {.schema =
+              [fields] {
+                Rule any;
+                Json rule = with_one_of(fields(any).schema(), {"allow", "deny", "forbid"});
+                return Json::object({{"type", "array"}, {"items", std::move(rule)}});
+              },
           .read =
               [&draft, file, read](const YamlNode& node, const std::string& name,
                                    Diagnostics& findings) {

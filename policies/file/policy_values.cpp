@@ -91,8 +91,7 @@ void read_memory(const YamlNode& node, const std::string& name, PolicyLimits& li
 }
 
 Fields approver_fields(PolicyApprover& approver) {
-  FieldValue command = texts_value(approver.command);
-  command.schema.set("minItems", 1);
+  FieldValue command = with_keyword(texts_value(approver.command), "minItems", 1);
   return Fields("approver")
       .require(
           "command", std::move(command),
@@ -151,11 +150,16 @@ FieldValue credentials_value(PolicyDraft& draft) {
     for (const auto& [variable, hosts] : target) json.set(variable, text_list(hosts));
     return json;
   };
-  Json hosts = Json::object(
-      {{"type", "array"}, {"items", Json::object({{"type", "string"}, {"minLength", 1}})}});
   FieldValue value = {
-      .schema = Json::object(
-          {{"type", "object"}, {"additionalProperties", std::move(hosts)}, {"default", write()}}),
+      .schema =
+          [preset = write()] {
+            Json hosts =
+                Json::object({{"type", "array"},
+                              {"items", Json::object({{"type", "string"}, {"minLength", 1}})}});
+            return Json::object({{"type", "object"},
+                                 {"additionalProperties", std::move(hosts)},
+                                 {"default", preset}});
+          },
       .read =
           [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!node.is_mapping())
@@ -180,8 +184,8 @@ FieldValue mcp_bounds_value(PolicyDraft& draft) {
   auto& target = draft.policy.mcp;
   FieldValue value = globs_value(target, Globs::words);
   const auto pattern = [](const std::string& text) { return Json::object({{"pattern", text}}); };
-  value.schema.set(
-      "items",
+  value = with_keyword(
+      std::move(value), "items",
       Json::object({{"type", "string"},
                     {"minLength", 1},
                     {"anyOf", Json::array({pattern(std::string("^https?://") + kHost.pattern + "$"),
@@ -239,10 +243,13 @@ FieldValue guarantee_value(PolicyDraft& draft) {
     for (const Guarantee each : target) json.push_back(name_of(each));
     return json;
   };
-  Json items = Json::object({{"enum", text_list(names_of<Guarantee>())}});
   FieldValue value = {
       .schema =
-          Json::object({{"type", "array"}, {"items", std::move(items)}, {"default", write()}}),
+          [preset = write()] {
+            Json items = Json::object({{"enum", text_list(names_of<Guarantee>())}});
+            return Json::object(
+                {{"type", "array"}, {"items", std::move(items)}, {"default", preset}});
+          },
       .read =
           [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list", findings)) return;
@@ -263,18 +270,25 @@ FieldValue memory_value(PolicyLimits& limits) {
     return Json(limits.memory == 0 ? std::to_string(limits.memory_percent) + "%"
                                    : size_text(limits.memory));
   };
-  return {.schema = Json::object({{"type", "string"},
-                                  {"pattern", "^([1-9][0-9]?%|100%|[0-9]+(B|[kKMGT]B|[KMGT]iB))$"},
-                                  {"default", write()}}),
-          .read = [&limits](const YamlNode& node, const std::string& name,
-                            Diagnostics& findings) { read_memory(node, name, limits, findings); },
-          .write = write};
+  return {
+      .schema =
+          [preset = write()] {
+            return Json::object({{"type", "string"},
+                                 {"pattern", "^([1-9][0-9]?%|100%|[0-9]+(B|[kKMGT]B|[KMGT]iB))$"},
+                                 {"default", preset}});
+          },
+      .read = [&limits](const YamlNode& node, const std::string& name,
+                        Diagnostics& findings) { read_memory(node, name, limits, findings); },
+      .write = write};
 }
 
 FieldValue approver_value(PolicyDraft& draft) {
   auto& target = draft.policy.approver;
-  PolicyApprover defaults;
-  return {.schema = approver_fields(defaults).schema(),
+  return {.schema =
+              [] {
+                PolicyApprover defaults;
+                return approver_fields(defaults).schema();
+              },
           .read =
               [&draft](const YamlNode& node, const std::string&, Diagnostics& findings) {
                 PolicyApprover approver;
@@ -291,11 +305,12 @@ FieldValue approver_value(PolicyDraft& draft) {
 }
 
 FieldValue extends_value() {
-  Json name = Json::object({{"type", "string"}, {"minLength", 1}});
-  Json schema = Json::object(
-      {{"anyOf",
-        Json::array({name, Json::object({{"type", "array"}, {"items", std::move(name)}})})}});
-  return {.schema = std::move(schema),
+  return {.schema =
+              [] {
+                const Json name = Json::object({{"type", "string"}, {"minLength", 1}});
+                Json names = Json::object({{"type", "array"}, {"items", name}});
+                return Json::object({{"anyOf", Json::array({name, std::move(names)})}});
+              },
           .read =
               [](const YamlNode& node, const std::string& key, Diagnostics& findings) {
                 if (!node.is_list()) read_text(node, key, {}, findings);

@@ -59,12 +59,17 @@ void read_example(std::vector<RuleExample>& target, bool match, const YamlNode& 
 }
 
 FieldValue example_list(std::vector<RuleExample>& target, bool match) {
-  Json words = Json::object(
-      {{"type", "array"}, {"items", Json::object({{"type", "string"}})}, {"minItems", 1}});
-  Json line = Json::object({{"type", "string"}, {"minLength", 1}});
-  Json either = Json::object({{"anyOf", Json::array({std::move(line), std::move(words)})}});
   return {
-      .schema = Json::object({{"type", "array"}, {"items", std::move(either)}}),
+      .schema =
+          [] {
+            Json words = Json::object({{"type", "array"},
+                                       {"items", Json::object({{"type", "string"}})},
+                                       {"minItems", 1}});
+            Json line = Json::object({{"type", "string"}, {"minLength", 1}});
+            Json either =
+                Json::object({{"anyOf", Json::array({std::move(line), std::move(words)})}});
+            return Json::object({{"type", "array"}, {"items", std::move(either)}});
+          },
       .read =
           [&target, match](const YamlNode& node, const std::string& name, Diagnostics& findings) {
             if (!check_list(node, name, "a list of examples", findings)) return;
