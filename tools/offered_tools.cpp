@@ -184,12 +184,17 @@ Json read_object(const ToolCall& call) {
 }  // namespace
 
 OfferedTool::OfferedTool(std::unique_ptr<Tool> given)
-    : tool(std::move(given)), foreign(!tool->origin().is_null()) {
-  try {
-    schema.emplace(tool->spec().parameters);
-  } catch (const InputError&) {
-    if (!foreign) throw;
-  }
+    : tool(std::move(given)), foreign(!tool->origin().is_null()) {}
+
+const JsonSchema* OfferedTool::schema() const {
+  std::call_once(compiled_, [this] {
+    try {
+      schema_.emplace(tool->spec().parameters);
+    } catch (const InputError&) {
+      if (!foreign) throw;
+    }
+  });
+  return schema_ ? &*schema_ : nullptr;
 }
 
 OfferedTools::OfferedTools(std::vector<std::unique_ptr<Tool>> own, const Engine& engine,
@@ -260,12 +265,13 @@ CallArguments read_arguments(const ToolCall& call, const OfferedTool& offered) {
   dropper.drop(arguments.values, parameters, "",
                offered.foreign ? OtherMembers::kept : OtherMembers::dropped, 0);
   arguments.ignored = dropper.take();
-  if (!offered.schema) return arguments;
-  std::vector<SchemaFinding> findings = offered.schema->check(arguments.values);
+  const JsonSchema* schema = offered.schema();
+  if (schema == nullptr) return arguments;
+  std::vector<SchemaFinding> findings = schema->check(arguments.values);
   if (!offered.foreign || !findings.empty()) {
     Json values = arguments.values;
     std::vector<std::string> corrected = correct_values(values, parameters);
-    if (!corrected.empty() && offered.schema->check(values).empty()) {
+    if (!corrected.empty() && schema->check(values).empty()) {
       arguments.values = std::move(values);
       for (std::string& one : corrected) arguments.corrected.push_back(std::move(one));
       return arguments;

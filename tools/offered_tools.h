@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,9 +28,13 @@ struct OfferedTool {
   explicit OfferedTool(std::unique_ptr<Tool> given);
   std::unique_ptr<Tool> tool;
   bool foreign;  ///< provided by another program, with a schema that is not ours
-  /// The schema of the arguments; nothing if a foreign one can't be read: then its provider has to
-  /// check them.
-  std::optional<JsonSchema> schema{};
+  /// The schema of the arguments; null if a foreign one can't be read: then its provider has to
+  /// check them. It is compiled at the first call, as most runs call few of their tools.
+  const JsonSchema* schema() const;
+
+ private:
+  mutable std::once_flag compiled_{};
+  mutable std::optional<JsonSchema> schema_{};
 };
 
 /// The tools of a run, by name.
@@ -59,7 +64,7 @@ class OfferedTools {
 
 /// The arguments of a call.
 struct CallArguments {
-  Json values;                       ///< an object, valid for the tool's schema
+  Json values;                           ///< an object, valid for the tool's schema
   std::vector<std::string> ignored{};    ///< members that the schema does not allow: "plan[].id"
   std::vector<std::string> corrected{};  ///< slips that were taken as meant, in words
 };

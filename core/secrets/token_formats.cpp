@@ -290,15 +290,19 @@ bool follows_border(std::string_view before) {
 const std::vector<LineShape>& loose_shapes() {
   static const std::vector<LineShape> shapes = [] {
     std::vector<LineShape> list;
-    const auto add = [&list](std::string_view name, std::string_view value) {
-      const std::string expression = std::string(name) + std::string(value) + ")";
-      list.push_back({"password", Pattern::line_expression(expression), 1});
+    // What is needed is what their names have in common.
+    const auto add = [&list](const char* name, const std::string& expression,
+                             std::vector<std::string> needed) {
+      list.push_back({name, Pattern::rare_line_expression(expression, std::move(needed)), 1});
     };
-    for (const auto value : {kDoubleQuoted, kSingleQuoted, kBare}) add(kAssigned, value);
-    for (const auto value : {kQuotedNoPath, kBareNoPath}) add(kPwdAssigned, value);
-    list.push_back({"credential", Pattern::line_expression(kBearer), 1});
-    list.push_back({"web-token", Pattern::line_expression(kWebToken), 1});
-    list.push_back({"password", Pattern::line_expression(kUserInfo), 1});
+    for (const auto value : {kDoubleQuoted, kSingleQuoted, kBare})
+      add("password", std::string(kAssigned) + std::string(value) + ")",
+          {"pass", "_pwd", "secret", "token", "key", "credential"});
+    for (const auto value : {kQuotedNoPath, kBareNoPath})
+      add("password", std::string(kPwdAssigned) + std::string(value) + ")", {"pwd"});
+    add("credential", kBearer, {"bearer", "basic"});
+    add("web-token", kWebToken, {"eyJ"});
+    add("password", kUserInfo, {"://"});
     return list;
   }();
   return shapes;

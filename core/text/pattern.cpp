@@ -19,9 +19,9 @@ constexpr int kLargestProgram = 10'000;
 /// Globs up to this size can't exceed RE2's memory, so that they need not be compiled to be checked.
 constexpr std::size_t kLongestUnchecked = 16'384;
 
-/// Texts after which a list of globs is compiled: from then on that costs less than to look for
-/// what each of them needs.
-constexpr unsigned kAskedOften = 64;
+/// Bytes of texts after which a pattern is compiled: from then on that costs less than to look for
+/// what a match needs.
+constexpr std::size_t kMuchText = 16'384;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -44,6 +44,25 @@ re2::RE2::Options quiet() {
   return options;
 }
 
+re2::RE2::Options glob_options(LetterCase letters) {
+  re2::RE2::Options options = quiet();
+  options.set_case_sensitive(letters == LetterCase::exact);
+  options.set_dot_nl(true);
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  return options;
+}
+
+re2::RE2::Options line_options() {
+  re2::RE2::Options options = quiet();
+  options.set_never_nl(true);
+  return options;
+}
+
+/// In parentheses, so that the flag holds for every alternative.
+std::string for_lines(std::string_view expression) {
+  return "(?m:" + std::string(expression) + ")";
+}
+
 }  // namespace
 
 /// Globs are compiled when a text may match: a run asks few of a policy's globs, and compiling all of
@@ -53,40 +72,41 @@ class Pattern::Compiled {
   explicit Compiled(std::unique_ptr<const re2::RE2> compiled) : compiled_(std::move(compiled)) {
     is_compiled_ = true;
   }
-  /// @param needed  one of them is in each text that matches; empty where that is not known
-  Compiled(std::string expression, LetterCase letters, std::vector<std::string> needed)
-      : expression_(std::move(expression)), letters_(letters), needed_(std::move(needed)) {
+  /// @param needed   one of them is in each text that matches; empty where that is not known
+  /// @param letters  in which they are looked for
+  Compiled(std::string expression, const re2::RE2::Options& options,
+           std::vector<std::string> needed, LetterCase letters)
+      : expression_(std::move(expression)),
+        options_(options),
+        needed_(std::move(needed)),
+        letters_(letters) {
     if (expression_.size() > kLongestUnchecked) get();
   }
 
   const re2::RE2& get() {
     std::call_once(once_, [&] {
-      if (compiled_ == nullptr) {
-        re2::RE2::Options options = quiet();
-        options.set_case_sensitive(letters_ == LetterCase::exact);
-        options.set_dot_nl(true);
-        options.set_encoding(re2::RE2::Options::EncodingLatin1);
-        compiled_ = compile(expression_, options);
-      }
+      if (compiled_ == nullptr) compiled_ = compile(expression_, options_);
       is_compiled_ = true;
     });
     return *compiled_;
   }
 
   bool may_match(std::string_view text) {
-    if (is_compiled_ || needed_.empty() || ++asked_ > kAskedOften) return true;
+    if (is_compiled_ || needed_.empty()) return true;
+    if ((asked_ += text.size()) > kMuchText) return true;
     return std::any_of(needed_.begin(), needed_.end(),
                        [&](const std::string& needed) { return contains(text, needed, letters_); });
   }
 
  private:
   std::string expression_{};
-  LetterCase letters_ = LetterCase::exact;
+  re2::RE2::Options options_{};
   std::vector<std::string> needed_{};
+  LetterCase letters_ = LetterCase::exact;
   std::once_flag once_{};
   std::unique_ptr<const re2::RE2> compiled_{};
   std::atomic<bool> is_compiled_ = false;
-  std::atomic<unsigned> asked_ = 0;
+  std::atomic<std::size_t> asked_ = 0;
 };
 
 Pattern::Pattern(std::unique_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
@@ -102,21 +122,26 @@ Pattern Pattern::expression(std::string_view expression, LetterCase letters) {
 }
 
 Pattern Pattern::line_expression(std::string_view expression) {
-  re2::RE2::Options options = quiet();
-  options.set_never_nl(true);
-  // In parentheses, so that the flag holds for every alternative.
-  auto compiled = compile("(?m:" + std::string(expression) + ")", options);
+  auto compiled = compile(for_lines(expression), line_options());
   if (compiled->ProgramSize() > kLargestProgram)
     throw PatternError("pattern too large - its repetitions come to too many states");
   return Pattern(std::make_unique<Compiled>(std::move(compiled)));
+}
+
+Pattern Pattern::rare_line_expression(std::string_view expression,
+                                      std::vector<std::string> needed) {
+  // Unicode's other forms of ASCII letters: a long s and the Kelvin sign.
+  needed.insert(needed.end(), {"\u017f", "\u212a"});
+  return Pattern(std::make_unique<Compiled>(for_lines(expression), line_options(),
+                                            std::move(needed), LetterCase::ignored));
 }
 
 Pattern Pattern::word_glob(std::string_view glob, LetterCase letters) {
   GlobExpression read = glob_expression(glob, GlobSpan::word);
   std::vector<std::string> needed;
   if (!read.needed.empty()) needed.push_back(std::move(read.needed));
-  return Pattern(
-      std::make_unique<Compiled>(std::move(read.expression), letters, std::move(needed)));
+  return Pattern(std::make_unique<Compiled>(std::move(read.expression), glob_options(letters),
+                                            std::move(needed), letters));
 }
 
 Pattern Pattern::path_glob(std::string_view glob, LetterCase letters) {
@@ -124,7 +149,9 @@ Pattern Pattern::path_glob(std::string_view glob, LetterCase letters) {
 }
 
 Pattern Pattern::path_globs(const std::vector<std::string>& globs, LetterCase letters) {
-  if (globs.empty()) return Pattern(std::make_unique<Compiled>("[^\\x00-\\xff]", letters, globs));
+  if (globs.empty())
+    return Pattern(
+        std::make_unique<Compiled>("[^\\x00-\\xff]", glob_options(letters), globs, letters));
   std::string expression;
   std::vector<std::string> needed;
   for (std::string_view glob : globs) {
@@ -135,8 +162,8 @@ Pattern Pattern::path_globs(const std::vector<std::string>& globs, LetterCase le
     if (!read.needed.empty()) needed.push_back(std::move(read.needed));
   }
   if (needed.size() < globs.size()) needed.clear();
-  return Pattern(
-      std::make_unique<Compiled>("(?:" + expression + ")(?:/.*)?", letters, std::move(needed)));
+  return Pattern(std::make_unique<Compiled>("(?:" + expression + ")(?:/.*)?", glob_options(letters),
+                                            std::move(needed), letters));
 }
 
 bool Pattern::matches(std::string_view text) const {
@@ -146,7 +173,7 @@ bool Pattern::matches(std::string_view text) const {
 std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_view text,
                                                                  std::size_t from) const {
   re2::StringPiece found;
-  if (from > text.size() ||
+  if (from > text.size() || !compiled_->may_match(text.substr(from)) ||
       !compiled_->get().Match(piece(text), from, text.size(), re2::RE2::UNANCHORED, &found, 1)) {
     return std::nullopt;
   }
@@ -155,7 +182,8 @@ std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_vie
 
 std::optional<GroupMatch> Pattern::find_group(std::string_view text, std::size_t from,
                                               int group) const {
-  if (from > text.size() || group < 0 || group > compiled_->get().NumberOfCapturingGroups())
+  if (from > text.size() || !compiled_->may_match(text.substr(from)) || group < 0 ||
+      group > compiled_->get().NumberOfCapturingGroups())
     return std::nullopt;
   std::vector<re2::StringPiece> parts(static_cast<std::size_t>(group) + 1);
   if (!compiled_->get().Match(piece(text), from, text.size(), re2::RE2::UNANCHORED, parts.data(),

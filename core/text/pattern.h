@@ -39,6 +39,10 @@ class Pattern {
   /// match crosses lines.
   static Pattern line_expression(std::string_view expression);
 
+  /// A line_expression of the program's own, compiled when a text may match.
+  /// @param needed  one of them is in each match, in any letter case; ASCII
+  static Pattern rare_line_expression(std::string_view expression, std::vector<std::string> needed);
+
   /// A glob over one word: `*` any run of characters, also of '/', `?` one, `[a-z]` `[!a]` a set;
   /// a backslash makes the next character literal. An invalid set is literal.
   static Pattern word_glob(std::string_view glob, LetterCase letters = LetterCase::exact);

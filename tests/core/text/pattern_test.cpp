@@ -116,4 +116,51 @@ BOOST_AUTO_TEST_CASE(a_glob_of_many_stars_needs_no_exponential_time) {
   BOOST_TEST(!Pattern::word_glob(glob + "b").matches(word));
 }
 
+// A pattern is compiled when a text holds what each match needs: whether it was compiled before must
+// not matter.
+BOOST_AUTO_TEST_CASE(a_pattern_answers_the_same_before_and_after_it_is_compiled) {
+  const std::string long_text(20'000, 'x');
+  const char* globs[] = {".git",      "**/.env", "*KEY*",  "src/**",   "a/*/c",
+                         "[a-c]x",    "!(b|c)",  "**",     "*",        "\\*x",
+                         "a?c",       "**/a/**", "/etc/*", "a\xe9",    "caf\xc9",
+                         "secret[s]", "x/**/y",  "",       "**/*.pem", "a/!(b|c)"};
+  const char* texts[] = {".git",    ".GIT/config", "a/.env",  "OPENAI_API_KEY",
+                         "api_key", "src/a/b",     "a/b/c",   "ax",
+                         "b",       "d",           "*x",      "abc",
+                         "b/a/c",   "/etc/passwd", "a\xc9",   "CAF\xe9",
+                         "secrets", "x/y",         "x/z/w/y", "",
+                         "k/b.PEM", "a/b",         "a/d"};
+  for (const LetterCase letters : {LetterCase::exact, LetterCase::ignored})
+    for (const char* glob : globs)
+      for (const char* text : texts)
+        for (const bool path : {false, true}) {
+          const auto make = [&] {
+            return path ? Pattern::path_glob(glob, letters) : Pattern::word_glob(glob, letters);
+          };
+          const Pattern fresh = make();
+          const Pattern compiled = make();
+          (void)compiled.matches(long_text);
+          BOOST_TEST_CONTEXT(glob << " on " << text) {
+            BOOST_TEST(fresh.matches(text) == compiled.matches(text));
+            (void)compiled.find(text);
+            BOOST_TEST(fresh.matches(text) == compiled.matches(text));
+          }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_rare_expression_finds_what_the_same_expression_finds) {
+  const char* expression = "(?i)\\b(?:token|secret)=([a-z]+)";
+  const Pattern always = Pattern::line_expression(expression);
+  for (const char* text : {"", "token=abc", "a SECRET=Abc b", "to\u212aen=abc", "\u017fecret=abc",
+                           "nothing", "token", "x\ntoken=a\nsecret=b"}) {
+    const Pattern rare = Pattern::rare_line_expression(expression, {"token", "secret"});
+    const auto one = always.find_group(text, 0, 1);
+    const auto other = rare.find_group(text, 0, 1);
+    BOOST_TEST_CONTEXT(text) {
+      BOOST_REQUIRE(one.has_value() == other.has_value());
+      if (one) BOOST_TEST(one->group_begin == other->group_begin);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
