@@ -189,7 +189,8 @@ void add_foreign_diffs(const fs::path& folder, const Json& result,
 bool is_ignore_file(const fs::path& path) {
   if (!is_own_file(path)) return false;
   const TextFile file = read_bytes_file(path, 64);
-  return file.text == "*\n" || file.text == "*";
+  // A power loss may leave it empty.
+  return file.problem.empty() && (file.text == "*\n" || file.text == "*" || file.text.empty());
 }
 
 }  // namespace

@@ -43,7 +43,10 @@ constexpr std::chrono::seconds kForAnAttempt{15};
 void keep_out_of_git(const fs::path& folder) {
   std::error_code error;
   const fs::path file = folder / kIgnoreFile;
-  if (!fs::exists(fs::symlink_status(file, error))) write_file(file, "*\n", new_file_mode());
+  // A power loss may have left it empty.
+  const bool is_there = fs::exists(fs::symlink_status(file, error)) && !fs::is_empty(file, error);
+  if (!is_there)
+    write_file(file, "*\n", new_file_mode(), Synced::nothing);
 }
 
 /// The error for files that no run wrote.
@@ -401,13 +404,14 @@ void OutputFolder::remove_state_below(const fs::path& folder) noexcept {
   remove_tree(state);
 }
 
-std::string OutputFolder::write(const std::string& name, std::string_view content) const {
+std::string OutputFolder::write(const std::string& name, std::string_view content,
+                                Synced synced) const {
   if (name.find('/') != name.npos) {
     std::error_code error;
     fs::create_directories((path_ / name).parent_path(), error);
     if (error) throw path_error((path_ / name).string(), error.value());
   }
-  write_file(path_ / name, content, new_file_mode());
+  write_file(path_ / name, content, new_file_mode(), synced);
   return "sha256:" + sha256_hex(content);
 }
 

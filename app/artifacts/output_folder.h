@@ -7,6 +7,7 @@
 
 #include "app/artifacts/found_output.h"
 #include "core/base/fd.h"
+#include "core/files/files.h"
 
 namespace sortie {
 
@@ -62,7 +63,8 @@ class OutputFolder {
   void remove_state() noexcept;
   /// Makes the folders of the name.
   /// @return  the digest of the content: "sha256:…"
-  std::string write(const std::string& name, std::string_view content) const;
+  std::string write(const std::string& name, std::string_view content,
+                    Synced synced = Synced::name) const;
   void remove(const std::string& name) const;
   /// Removes the diffs of a success.
   void remove_diffs() const;

@@ -13,6 +13,7 @@
 #include "app/run/run_opening.h"
 #include "app/run/run_parts.h"
 #include "app/run/run_start.h"
+#include "app/setup/models.h"
 #include "app/show/failure.h"
 #include "core/base/error.h"
 #include "core/git/config/git_place.h"
@@ -32,6 +33,7 @@ class Run {
   ExitCode execute(std::optional<GitPlacesOnce>& git_places);
 
  private:
+  void connect_early();
   void open_egress();
   void prove_guarantees();
   void look_at_start();
@@ -39,7 +41,15 @@ class Run {
   void take_failure(const std::exception& error);
 
   RunParts& run_;
+  std::shared_ptr<Http> connected_{};
 };
+
+/// Not by a sign-in, whose first request may go to another place.
+void Run::connect_early() {
+  if (!run_.secrets.sign_in())
+    connected_ =
+        connect_to_model(run_.inputs, run_.options, run_.secrets.keys(), run_.secrets.proxy());
+}
 
 void Run::open_egress() {
   run_.egress = std::make_unique<Egress>(
@@ -98,7 +108,8 @@ void Run::work() {
                 .clock = run_.clock,
                 .budget = run_.budget,
                 .outputs = *run_.outputs,
-                .stop = run_.signals->token()},
+                .stop = run_.signals->token(),
+                .connected = connected_},
       .acceptance = *run_.acceptance,
       .tree = *run_.tree,
       .notes = run_.notes,
@@ -117,6 +128,7 @@ ExitCode Run::execute(std::optional<GitPlacesOnce>& git_places) {
     open_run(run_);
     git_places.reset();
     end_if_stopped(*run_.signals);
+    connect_early();
     open_egress();
     prove_guarantees();
     end_if_stopped(*run_.signals);

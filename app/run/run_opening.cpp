@@ -37,7 +37,7 @@ class RunOpening {
 
  private:
   void take_up();
-  void write_running();
+  void write_running(Synced synced);
   void keep_room();
   void confine_with(Namespaces namespaces, const std::filesystem::path& state,
                     const std::string& no_namespaces = {});
@@ -61,20 +61,20 @@ void RunOpening::begin() {
   if (run_.goes_on())
     take_up();
   else
-    write_running();
+    write_running(Synced::content);  // the transcript's opening syncs the folder
   keep_room();
   remove_stale(run_.options);
   check_start(run_.inputs.workspace);
   run_.notes.read(run_.result.warnings);
 }
 
-void RunOpening::write_running() {
+void RunOpening::write_running(Synced synced) {
   Json running =
       running_json(run_.result.run_id, run_.result.run_key, names_saved(run_.inputs.task));
   // Of the end of a run that goes on: they are the run's as long as they are there.
   const Json& kept = run_.out.found().result["kept"];
   if (run_.goes_on() && !kept.members().empty()) running.set("kept", kept);
-  run_.out.write("result.json", write_json_pretty(running));
+  run_.out.write("result.json", write_json_pretty(running), synced);
 }
 
 /// Goes on with what an earlier process of this run has recorded.
@@ -200,7 +200,7 @@ void RunOpening::announce_start() {
   if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
   run_.record.events().on({earlier ? earlier->used.turns : 0, std::move(start)});
   if (earlier) {
-    write_running();
+    write_running(Synced::name);
     run_.out.remove_end();
   }
   if (run_.attempt == nullptr || run_.attempt->number == 1)

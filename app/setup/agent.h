@@ -41,6 +41,7 @@ class Agent : public Background {
     Budget& budget;
     SavedOutputs& outputs;  ///< keeps whole outputs
     std::stop_token stop{};
+    std::shared_ptr<Http> connected{};  ///< for the first model (connect_to_model)
   };
   explicit Agent(Parts parts);
   ~Agent() override;

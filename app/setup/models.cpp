@@ -104,6 +104,11 @@ bool replaces_key(const HttpHeaders& headers, const ProviderInfo& provider) {
   });
 }
 
+std::unique_ptr<HttpClient> make_client(const ProxySettings& proxy) {
+  return std::make_unique<HttpClient>(
+      TrustedCertificates{own_variable("SSL_CERT_FILE"), own_variable("SSL_CERT_DIR")}, proxy);
+}
+
 }  // namespace
 
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
@@ -141,6 +146,15 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
     find_api_key({.variable = taken.keys.front().variable}, choices.front().endpoint,
                  inputs.policy.credentials);
   return taken;
+}
+
+std::shared_ptr<Http> connect_to_model(const RunInputs& inputs, const RunOptions& options,
+                                       const ModelKeys& keys, const ProxySettings& proxy) {
+  if (replays(inputs) || keys.keys.empty() || !keys.keys.front().missing.empty()) return nullptr;
+  const ModelChoice first = model_choices(inputs, options).front();
+  std::shared_ptr<HttpClient> client = make_client(proxy);
+  client->connect_early(first.endpoint.target(""), first.model->connect_timeout);
+  return client;
 }
 
 void apply_model(const TaskModel& model, ModelSettings& settings) {
@@ -247,9 +261,10 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   wires_.push_back(
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));
   options.stop_repetition = parts.inputs.task.checks.repetition == RepetitionCheck::stop;
-  https_.push_back(std::make_unique<HttpClient>(
-      TrustedCertificates{own_variable("SSL_CERT_FILE"), own_variable("SSL_CERT_DIR")},
-      parts.proxy));
+  if (source == 0 && parts.connected != nullptr)
+    https_.push_back(parts.connected);
+  else
+    https_.push_back(make_client(parts.proxy));
   if (by_sign_in) {
     sign_in_ = std::make_unique<SignIn>(*https_.back(), parts.clock, parts.sign_in->options,
                                         parts.sign_in->file);

@@ -39,6 +39,11 @@ struct ModelKeys {
 /// @throws Error  usage: a key may not be sent to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
+/// A client that begins to connect to the first model's server, while the sandbox is proved: no request
+/// is sent, and nothing of the run. Null where no request will go there first.
+std::shared_ptr<Http> connect_to_model(const RunInputs& inputs, const RunOptions& options,
+                                       const ModelKeys& keys, const ProxySettings& proxy);
+
 /// Copies the task's settings of a model to a request's settings.
 void apply_model(const TaskModel& model, ModelSettings& settings);
 
@@ -53,6 +58,7 @@ class RunModels {
     const Redactor& redactor;
     Clock& clock;
     const std::optional<RunSignIn>& sign_in;  ///< for the first model
+    const std::shared_ptr<Http>& connected;   ///< taken for the first model; may be null
     /// The system prompt for a model, made anew for each request.
     std::function<std::string(const TaskModel&)> instructions;
   };
@@ -68,7 +74,7 @@ class RunModels {
                                const ModelKeys::Key& key, std::size_t source);
 
   std::vector<std::unique_ptr<Wire>> wires_;
-  std::vector<std::unique_ptr<Http>> https_;
+  std::vector<std::shared_ptr<Http>> https_;
   std::unique_ptr<SignIn> sign_in_;
   std::unique_ptr<Recording> recording_;
   int retries_left_;

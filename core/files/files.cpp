@@ -91,10 +91,11 @@ void AtomicFile::give_to(unsigned user, unsigned group) {
   if (::fchown(file_.get(), user, group) != 0) throw file_error(path_, errno);
 }
 
-void AtomicFile::commit() {
-  if (::fsync(file_.get()) != 0) throw file_error(path_, errno);
+void AtomicFile::commit(Synced synced) {
+  if (synced != Synced::nothing && ::fsync(file_.get()) != 0) throw file_error(path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw file_error(path_, errno);
   file_.reset();
+  if (synced != Synced::name) return;
   // The name is on disk only after its folder is synced.
   const Fd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::fsync(folder.get()) != 0) throw file_error(path_, errno);
@@ -119,10 +120,10 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   return std::move(read.bytes);
 }
 
-void write_file(const fs::path& path, std::string_view content, unsigned mode) {
+void write_file(const fs::path& path, std::string_view content, unsigned mode, Synced synced) {
   AtomicFile file(path, mode);
   file.write(content);
-  file.commit();
+  file.commit(synced);
 }
 
 }  // namespace sortie

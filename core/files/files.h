@@ -111,6 +111,13 @@ class DiskFiles : public Files {
   std::filesystem::path place_;
 };
 
+/// What of a new file a power loss must not take.
+enum class Synced {
+  name,     ///< all of it
+  content,  ///< where there is the name, there is the content: another sync of the folder follows
+  nothing,  ///< the file may also be empty
+};
+
 /// A file that appears complete or not at all: written to a temporary name, synced and renamed by
 /// commit(); removed without commit().
 class AtomicFile {
@@ -123,7 +130,7 @@ class AtomicFile {
   void write(std::string_view bytes);
   /// Changes the owner of the new file. @throws Error
   void give_to(unsigned user, unsigned group);
-  void commit();
+  void commit(Synced synced = Synced::name);
 
  private:
   std::filesystem::path path_;
@@ -135,7 +142,8 @@ class AtomicFile {
 /// @throws Error  "PATH: cause" with ExitCode::usage
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMostFileBytes);
 /// Writes a file with AtomicFile.
-void write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
+void write_file(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644,
+                Synced synced = Synced::name);
 
 /// The content of a text file, or why it could not be read.
 struct TextFile {

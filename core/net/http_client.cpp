@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
@@ -123,11 +124,13 @@ bool is_open(const HttpReader& reader) {
 struct HttpClient::State {
   State(TrustedCertificates certificates, ProxySettings proxy_settings)
       : tls(std::move(certificates)), proxy(std::move(proxy_settings)) {}
+  ~State() { stop_early(); }
 
   Watchdog watchdog;
   Tls tls;
   ProxySettings proxy;
   std::unique_ptr<Connection> connection;  ///< kept from the previous exchange
+  std::thread early;  ///< makes the first connection; owns the rest until it ends
 
   struct Step {
     HttpResult result;
@@ -135,6 +138,9 @@ struct HttpClient::State {
     bool received = false;   ///< a byte of the response came
   };
 
+  void connect_early(const Url& url, milliseconds limit) noexcept;
+  void wait_for_early(std::stop_token stop);
+  void stop_early();
   HttpResult exchange(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink);
   Step once(const HttpRequest& request, const Url& url, const HttpLimits& limits, HttpSink& sink);
   Step talk(const HttpRequest& request, const Url& url, const HttpLimits& limits, HttpSink& sink);
@@ -157,6 +163,29 @@ HttpResult HttpClient::State::ended(Ending otherwise, std::string detail) const 
     default:
       return {*fired, ""};
   }
+}
+
+void HttpClient::State::connect_early(const Url& url, milliseconds limit) noexcept {
+  try {
+    const SigpipeBlocked no_signal;
+    watchdog.begin(after(limit));
+    connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
+  } catch (const std::exception&) {
+    // The request meets the same again.
+  }
+  watchdog.end();
+}
+
+void HttpClient::State::wait_for_early(std::stop_token stop) {
+  if (!early.joinable()) return;
+  const std::stop_callback on_stop(stop, [this] { watchdog.stop(); });
+  early.join();
+}
+
+void HttpClient::State::stop_early() {
+  if (!early.joinable()) return;
+  watchdog.stop();
+  early.join();
 }
 
 HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLimits& limits,
@@ -276,8 +305,20 @@ HttpClient::HttpClient(TrustedCertificates certificates, ProxySettings proxy)
 
 HttpClient::~HttpClient() = default;
 
+void HttpClient::connect_early(const Url& url, milliseconds limit) {
+  // Signals are for the main thread.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  state_->early =
+      std::thread([state = state_.get(), url, limit] { state->connect_early(url, limit); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 HttpResult HttpClient::send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
                             std::stop_token stop) {
+  state_->wait_for_early(stop);
   const SigpipeBlocked no_signal;
   state_->watchdog.begin(after(limits.total));
   struct End {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "core/net/http.h"
@@ -17,6 +18,11 @@ class HttpClient : public Http {
  public:
   explicit HttpClient(TrustedCertificates certificates = {}, ProxySettings proxy = {});
   ~HttpClient() override;
+
+  /// Connects for the first request to this place, on a thread, while the caller does something else.
+  /// Nothing is sent but TLS's handshake, or the proxy's. A connection that can't be made is forgotten:
+  /// the request tries again, and reports it. Called at most once, before send().
+  void connect_early(const Url& url, std::chrono::milliseconds limit);
   HttpResult send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
                   std::stop_token stop) override;
 

@@ -87,16 +87,18 @@ Fd make_detached(const char* type, const std::string& options) {
 }
 
 void make_folders(const std::filesystem::path& path) {
-  std::filesystem::path made;
-  for (const auto& part : path) {
-    made /= part;
-    if (::mkdir(made.c_str(), 0755) == 0 || errno == EEXIST) continue;
-    const int cause = errno;
-    struct stat status {};
-    if (::stat(made.c_str(), &status) == 0) continue;
-    errno = cause;
-    throw mount_error("mkdir", made);
+  if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return;
+  int cause = errno;
+  // Most of them have all of their parents.
+  if (cause == ENOENT && path.has_relative_path() && path.parent_path() != path) {
+    make_folders(path.parent_path());
+    if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return;
+    cause = errno;
   }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return;
+  errno = cause;
+  throw mount_error("mkdir", path);
 }
 
 Fd open_folder(const std::filesystem::path& path) {
