@@ -248,7 +248,7 @@ void Exec::find_thread() {
 void Exec::take_folder() {
   const std::string& out = options_.run.out;
   std::error_code error;
-  if (!store_.folder().empty()) thread_.store = fs::weakly_canonical(store_.folder(), error);
+  thread_.store = store_.folder();
   const fs::path named = out.empty() ? fs::path() : fs::absolute(out, error);
   std::string why;
   if (!options_.ephemeral) kept_ = store_.begin(thread_.id, thread_.run_id, workspace_, named, why);
@@ -317,6 +317,7 @@ ExitCode Exec::begin_run() {
   try {
     return run_task(options_.run, style_);
   } catch (const std::exception&) {
+    begun_ = false;  // no command was run
     if (!kept_.empty()) ThreadStore::drop(kept_);
     throw;
   }
@@ -349,11 +350,13 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   take_folder();
   thread_.kept = !kept_.empty();
   begun_ = true;
+  std::error_code unknown;
+  const fs::path real_out = fs::weakly_canonical(run.out, unknown);
   const ExitCode code = of_command_line([&] { return begin_run(); });
   if (thread_.kept) remove_old_threads(store_.folder(), limits);
   if (thread_.own_out && thread_.kept) {
     try {
-      ThreadStore::keep(run.out, kept_);
+      ThreadStore::keep(unknown ? fs::path(run.out) : real_out, kept_);
     } catch (const Error& error) {
       tell(std::string("warning: the thread is kept only as long as --out: ") + error.what());
     }

@@ -101,7 +101,12 @@ ThreadStore::ThreadStore() {
   if (home.empty())
     why_not_ = "neither CODEX_HOME, SORTIE_HOME, XDG_STATE_HOME nor HOME names a folder";
   else
-    folder_ = fs::absolute(home, error).lexically_normal() / "threads";
+    // Links are followed now: in the workspace commands could lead them elsewhere.
+    folder_ = fs::weakly_canonical(fs::absolute(home, error) / "threads", error);
+  if (error) {
+    why_not_ = path_text(home) + ": " + error.message();
+    folder_.clear();
+  }
 }
 
 fs::path ThreadStore::begin(const std::string& thread, const std::string& run,

@@ -74,7 +74,12 @@ std::optional<FoundNotes> find_notes(const fs::path& file) {
 }  // namespace
 
 RunNotes::RunNotes(const Task& task, const fs::path& out) : name_(task.context.carry_over) {
-  if (!name_.empty()) file_ = fs::absolute(out).lexically_normal().parent_path() / name_;
+  if (name_.empty()) return;
+  const fs::path named = fs::absolute(out).lexically_normal();
+  std::error_code error;
+  // Links are followed now: in the workspace commands could lead them elsewhere.
+  const fs::path folder = fs::weakly_canonical(named.parent_path(), error);
+  file_ = (error ? named.parent_path() : folder) / name_;
 }
 
 void RunNotes::read(std::vector<std::string>& warnings) {

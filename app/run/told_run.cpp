@@ -28,12 +28,13 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostOfAnswer = 64u << 20;
 
+fs::path real(const fs::path& path) {
+  std::error_code error;
+  const fs::path found = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? fs::absolute(path).lexically_normal() : found;
+}
+
 void check_place(const RunOptions& options) {
-  const auto real = [](const fs::path& path) {
-    std::error_code error;
-    const fs::path found = fs::weakly_canonical(fs::absolute(path), error);
-    return error ? fs::absolute(path).lexically_normal() : found;
-  };
   if (!options.out.empty() && path_below(real(options.status_file), real(options.out)))
     throw InputError("--status-file " + path_text(options.status_file) +
                      ": lies in --out, whose files are the run's own; result.json is there anyway");
@@ -44,6 +45,7 @@ class Told {
  public:
   Told(const RunOptions& options, const OutputStyle& style) : options_(options), style_(style) {
     check_distinct_outputs(options);
+    if (!options.out.empty()) real_out_ = real(options.out);
     if (!options.status_file.empty()) {
       check_place(options);
       status_.emplace(options.status_file);
@@ -55,7 +57,7 @@ class Told {
   }
 
   void tell_end(ExitCode code) {
-    const fs::path folder = options_.out;
+    const fs::path folder = real_out_.empty() ? fs::path(options_.out) : real_out_;
     Json result = recorded(folder / "result.json");
     if (result.integer_at("exit_code", -1) != static_cast<int>(code))
       result = unstarted_result(code, "the run ended, and its result.json is not there");
@@ -64,7 +66,7 @@ class Told {
       if (github_.takes_outputs() && result["artifacts"].find(name) != nullptr)
         message = read_bytes_file(folder / name, kMostOfAnswer).text;
     if (message.ends_with('\n')) message.pop_back();
-    github_.add_outputs(result, stays() ? folder : fs::path(), message);
+    github_.add_outputs(result, stays() ? fs::path(options_.out) : fs::path(), message);
     add_summary(result, folder);
     const ThreadRun* thread = options_.thread;
     write_status(result, thread == nullptr || thread->own_out ? options_.out : "");
@@ -113,6 +115,8 @@ class Told {
 
   const RunOptions& options_;
   const OutputStyle& style_;
+  /// --out with the links of the start: commands could lead those in the workspace elsewhere. "": not given.
+  fs::path real_out_;
   std::optional<StatusFile> status_;
   GithubFiles github_;
   Redactor redactor_;

@@ -190,6 +190,38 @@ BOOST_AUTO_TEST_CASE(an_unconfined_command_that_moves_out_costs_the_success_and_
   BOOST_TEST(result.string_at("status") == "integrity");
 }
 
+BOOST_AUTO_TEST_CASE(a_link_on_the_way_to_out_or_the_threads_is_followed_as_it_was_at_the_start) {
+  const ExecRun run;
+  make_folder(run.workspace() / "real");
+  fs::create_directory_symlink("real", run.workspace() / "rep");
+  CassetteWriter cassette;
+  cassette
+      .shell({"sh", "-c",
+              "mkdir -p forged/out; echo '{\"status\":\"forged\",\"exit_code\":0}' > "
+              "forged/out/result.json; echo forged > forged/out/transcript.jsonl; rm rep; ln -s "
+              "forged rep"})
+      .next()
+      .message("Done.");
+  const ModelServer server(served(cassette));
+  ProgramStart start = run.exec({"-s", "workspace-write", "--out", "rep/out", "--status-file",
+                                 run.path("status").string(), "Go."},
+                                base_url(server));
+  start.environment["CODEX_HOME"] = (run.workspace() / "rep/home").string();
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(parse_json(read_file(run.path("status"))).string_at("status") == "success");
+  BOOST_TEST(!fs::exists(run.workspace() / "forged/home"));
+  int transcripts = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(run.workspace() / "real/home/threads"))
+    if (entry.path().filename() == "transcript.jsonl") {
+      ++transcripts;
+      BOOST_TEST(!read_file(entry.path()).starts_with("forged"));
+    }
+  BOOST_TEST(transcripts == 1);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_command_puts_under_the_name_of_an_output_is_replaced) {
   const struct {
     const char* script;
@@ -220,6 +252,49 @@ BOOST_AUTO_TEST_CASE(what_a_command_puts_under_the_name_of_an_output_is_replaced
         BOOST_TEST(
             (fs::is_regular_file(fs::symlink_status(answer)) && read_file(answer) == "Done."));
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_in_the_background_that_swaps_folders_wins_no_race) {
+  for (const Caller& caller : all_callers()) BOOST_TEST_CONTEXT(caller.name) {
+      const ExecRun run;
+      const Elsewhere elsewhere(run);
+      make_folder(run.workspace() / "rep");
+      CassetteWriter cassette;
+      cassette
+          .shell({"sh", "-c",
+                  "(while :; do mv rep moved; ln -s " + elsewhere.folder.string() +
+                      " rep; rm rep; mv moved rep; done) >/dev/null 2>&1 & true"})
+          .next()
+          .message("Done.");
+      const ModelServer server(served(cassette));
+
+      const ProgramEnd end =
+          run.run_as(caller, run.exec({"-s", "workspace-write", "-o", "rep/a.md", "--diff",
+                                       "rep/x.diff", "--status-file", "rep/status", "Go."},
+                                      base_url(server)));
+
+      BOOST_TEST(elsewhere.found() == "", end.errors);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_command_gets_the_descriptor_of_an_output) {
+  const ExecRun run;
+  CassetteWriter cassette;
+  cassette
+      .shell({"sh", "-c",
+              "echo forged >&5; echo forged > /proc/self/fd/5; echo forged > /proc/$PPID/fd/5; "
+              "true"})
+      .next()
+      .message("Done.");
+  const ModelServer server(served(cassette));
+  ProgramStart start =
+      run.exec({"-s", "workspace-write", "-o", "/dev/fd/5", "Go."}, base_url(server));
+  start.argv.insert(start.argv.begin(), {"sh", "-c", "exec \"$0\" \"$@\" 5> ../five"});
+
+  const ProgramEnd end = run_program(start);
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(read_file(run.path("five")) == "Done.");
 }
 
 BOOST_AUTO_TEST_CASE(no_command_forges_the_status_file) {
@@ -276,8 +351,14 @@ BOOST_AUTO_TEST_CASE(an_early_failure_leaves_no_answer_of_an_earlier_call) {
   const ExecRun run;
   const ModelServer server({});
   const std::vector<std::vector<std::string>> rows = {
-      {"-i", "missing.png", "--", "go"}, {"-C", "missing", "go"}, {"-c", "nonsense", "go"},
-      {"resume", "--last", "go"},        {"--out", "full", "go"}, {"--policy", "missing", "go"}};
+      {"-i", "missing.png", "--", "go"},
+      {"-C", "missing", "go"},
+      {"-c", "nonsense", "go"},
+      {"resume", "--last", "go"},
+      {"--out", "full", "go"},
+      {"--policy", "missing", "go"},
+      {"--max-turns", "5", "-c", "model_provider=none", "go"},
+      {"--record", "missing/r", "go"}};
   run.write("work/full/of-the-user", "mine\n");
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.front() << " " << row[1]) {
       run.write("work/answer", "the old answer");
