@@ -87,6 +87,9 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
   const std::string bare = word.substr(0, word.find('='));
   if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
     return "unknown flag '" + bare + "'; write instead: " + instead;
+  if (const std::string instead = flag || app.get_parent() != nullptr ? "" : instead_of_habit(bare);
+      !instead.empty())
+    return "unknown command '" + bare + "'; write instead: " + instead;
   if (contains(flag ? kLaterFlags : kLaterCommands, bare))
     return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
@@ -201,7 +204,7 @@ int run_command_line(int argc, char** argv) {
       "One-shot batch runner for coding agents: a task and a policy in, a diff and a "
       "transcript out.",
       "sortie");
-  root.set_version_flag("--version", std::string("sortie ") + SORTIE_VERSION);
+  root.set_version_flag("-V,--version", std::string("sortie ") + SORTIE_VERSION);
   root.footer("Example:\n  sortie run task.yaml --policy policy.yaml --out sortie-out");
   root.require_subcommand(1);
   bool manual = false;

@@ -146,6 +146,7 @@ void add_exec(CommandTable& table) {
       "sortie exec --json -s workspace-write \"make the failing test pass\"",
       [options, &table] { return start_exec(table, *options); });
   app.alias("e");
+  app.set_version_flag("-V,--version", std::string("sortie ") + SORTIE_VERSION);
   add_words(app, "PROMPT", options->words, "the prompt; none or -: stdin is the prompt")
       .expected(0, -1);
   add_input(app, *options);

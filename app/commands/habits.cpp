@@ -7,7 +7,7 @@ namespace sortie {
 namespace {
 
 struct Habit {
-  std::string_view flag;
+  std::string_view word;
   const char* instead;
 };
 
@@ -46,9 +46,12 @@ constexpr const char* kSettings =
     "a task and a policy hold all settings: 'sortie schema task', 'sortie schema policy'";
 constexpr const char* kNothingRead = "not needed: nothing else is read";
 constexpr const char* kServers = "'tools: {mcp: …}' in the task";
+constexpr const char* kSignIn =
+    "the key in its variable (OPENAI_API_KEY, ANTHROPIC_API_KEY …), or --auth-file of a sign-in of "
+    "codex; nothing is kept";
 constexpr const char* kSchema = "'output: {schema: FILE}' in the task";
 
-/// Flags of Claude Code, codex, Gemini CLI, aider, opencode and others; in the words of
+/// Flags and commands of Claude Code, codex, Gemini CLI, aider, opencode and others; in the words of
 /// docs/migration.md, which a test compares.
 constexpr auto kHabits = std::to_array<Habit>({
     {"-p", kPrompt},
@@ -114,6 +117,13 @@ constexpr auto kHabits = std::to_array<Habit>({
      "--api-key-file FILE, --api-key-fd N or the provider's variable: a command line can "
      "be read by others"},
     {"--skip-git-repo-check", "not needed: a folder without git is fine"},
+    {"login", kSignIn},
+    {"logout", kSignIn},
+    {"--with-api-key", kSignIn},
+    {"review", "'sortie exec review', or a task with --policy review"},
+    {"resume", "'sortie exec resume'"},
+    {"apply", "'git apply' with the run's changes.diff, or 'sortie land RUN'"},
+    {"mcp", kServers},
     {"--max-turns", "'sortie run --max-turns N'"},
     {"--model", "'sortie run --model NAME'"},
     {"-m", "'sortie run --model NAME'"},
@@ -124,9 +134,9 @@ constexpr auto kHabits = std::to_array<Habit>({
 
 }  // namespace
 
-std::string instead_of_habit(const std::string& flag) {
+std::string instead_of_habit(const std::string& word) {
   for (const Habit& habit : kHabits)
-    if (habit.flag == flag) return habit.instead;
+    if (habit.word == word) return habit.instead;
   return "";
 }
 

@@ -4,8 +4,9 @@
 
 namespace sortie {
 
-/// What to write here instead of a flag that other runners of agents have; "" for all other words.
-/// @param flag  with its dashes, without a value
-std::string instead_of_habit(const std::string& flag);
+/// What to write here instead of a flag or a command that other runners of agents have; "" for all
+/// other words.
+/// @param word  a flag with its dashes, without a value; or a command
+std::string instead_of_habit(const std::string& word);
 
 }  // namespace sortie

@@ -54,6 +54,15 @@ std::string warning_of(const FallbackRecord& record) {
 
 std::string warning_of(const McpServerRecord& server) { return server.problem(); }
 
+/// In codex's order, which the record does not have.
+Json usage_json(const Usage& usage) {
+  return Json::object({{"input_tokens", usage.input_tokens},
+                       {"cached_input_tokens", usage.cached_input_tokens},
+                       {"cache_write_input_tokens", usage.cache_write_input_tokens},
+                       {"output_tokens", usage.output_tokens},
+                       {"reasoning_output_tokens", usage.reasoning_output_tokens}});
+}
+
 /// U+0085, U+2028 and U+2029 may stand in JSON as they are; readers that take each of Unicode's
 /// line breaks for the end of a line (str.splitlines() of Python) would get halves.
 std::string with_escaped_breaks(std::string json) {
@@ -263,7 +272,7 @@ void EventsJsonl::end(RunEnd end, const Closing& closing) {
   complete_all();
   end.reason = redactor_.text(std::move(end.reason), Audience::people);
   if (end.code == ExitCode::success)
-    line(Json::object({{"type", "turn.completed"}, {"usage", to_json(usage_)}}));
+    line(Json::object({{"type", "turn.completed"}, {"usage", usage_json(usage_)}}));
   else
     line(Json::object(
         {{"type", "turn.failed"}, {"error", Json::object({{"message", end.reason}})}}));

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(bash_completes_commands_flags_values_and_files) {
   } rows[] = {
       {{"pol"}, "policy\n"},
       {{"policy", "l"}, "learn\n"},
-      {{"-"}, "--help\n-h\n--version\n"},
+      {{"-"}, "--help\n-h\n--version\n-V\n"},
       {{"run", "--pol"}, "--policy\n"},
       {{"run", "--policy", "rev"}, "compopt -o filenames\ncompopt -o default\nreview\n"},
       // readline cuts words at '='.

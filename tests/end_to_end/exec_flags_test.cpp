@@ -211,6 +211,40 @@ BOOST_AUTO_TEST_CASE(options_before_exec_are_those_behind_it) {
   BOOST_TEST(other.status == 2);
 }
 
+BOOST_AUTO_TEST_CASE(the_version_is_printed_for_exec_too) {
+  const ExecRun run;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--version"}, {"-V"}, {"exec", "--version"}, {"e", "-V"}}) {
+    ProgramStart start = run.exec({});
+    start.argv.resize(1);
+    start.argv.insert(start.argv.end(), words.begin(), words.end());
+    const ProgramEnd end = run_program(start);
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(end.output.starts_with("sortie "), words.back());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_commands_of_codex_are_answered_with_what_to_write) {
+  const ExecRun run;
+  const struct {
+    std::vector<std::string> words;
+    const char* instead;
+  } rows[] = {{{"login", "status"}, "--auth-file"},
+              {{"login", "--with-api-key"}, "OPENAI_API_KEY"},
+              {{"review", "now"}, "'sortie exec review'"},
+              {{"resume"}, "'sortie exec resume'"},
+              {{"apply"}, "git apply"}};
+  for (const auto& row : rows) {
+    ProgramStart start = run.exec({});
+    start.argv.resize(1);
+    start.argv.insert(start.argv.end(), row.words.begin(), row.words.end());
+    const ProgramEnd end = run_program(start);
+    BOOST_TEST(end.status == 2);
+    BOOST_TEST(holds(end.errors, "write instead: "), end.errors);
+    BOOST_TEST(holds(end.errors, row.instead), end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(scripts_for_codex_exec_run_unchanged) {
   const ExecRun run;
   run.write("work/task.md", "Summarise the log.\n");
@@ -247,6 +281,9 @@ BOOST_AUTO_TEST_CASE(scripts_for_codex_exec_run_unchanged) {
       {"id=$(codex exec --json one | head -n 1 | sed 's/.*thread_id\":\"\\([^\"]*\\).*/\\1/'); "
        "codex exec resume \"$id\" two",
        "{\"n\":1}\n", "two"},
+      {"codex exec --json go 2>/dev/null | grep -o '\"usage\":{\"input_tokens\":[0-9]*,"
+       "\"cached_input_tokens\":[0-9]*,\"cache_write_input_tokens\":' | wc -l",
+       "1\n", "go"},
       {"codex e go", "{\"n\":1}\n", "go"},
       {"codex -m gpt-5.1 e --json go | grep -c turn.completed", "1\n", "go"},
       {"codex e one > /dev/null; codex e resume --last two", "{\"n\":1}\n", "two"},

@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
              boost::test_tools::per_element());
   BOOST_TEST(write_json(stream.lines[stream.lines.size() - 2]) ==
              R"({"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":0,)"
-             R"("output_tokens":6,"reasoning_output_tokens":0,"cache_write_input_tokens":0}})");
+             R"("cache_write_input_tokens":0,"output_tokens":6,"reasoning_output_tokens":0}})");
 }
 
 BOOST_AUTO_TEST_CASE(no_line_holds_a_secret_and_none_can_be_forged) {
