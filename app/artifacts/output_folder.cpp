@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -162,6 +164,34 @@ void check_previous(const fs::path& previous) {
               ExitCode::usage);
 }
 
+/// The id of the mount that a path is on; nothing if the kernel does not say.
+std::optional<std::uint64_t> mount_of(const fs::path& path) {
+  struct statx found {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &found) != 0 ||
+      (found.stx_mask & STATX_MNT_ID) == 0)
+    return std::nullopt;
+  return found.stx_mnt_id;
+}
+
+/// Checks that files of --out can be renamed into OUT.prev: not out of a mount point, as that of a
+/// container's volume is, and not into a folder that can't be made.
+void check_moves(const fs::path& out, const fs::path& previous) {
+  const fs::path parent = out.parent_path();
+  std::error_code error;
+  const bool exists = fs::exists(fs::symlink_status(previous, error));
+  std::string problem;
+  if (mount_of(out) != mount_of(exists ? previous : parent))
+    problem = exists ? "is on another mount than " + previous.string() : "is a mount point";
+  else if (!exists && ::access(parent.c_str(), W_OK | X_OK) != 0)
+    problem = "lies in a folder that can't be written";
+  if (problem.empty()) return;
+  throw Error(
+      "--out " + out.string() + ": " + problem + ", so the earlier run can't be moved to " +
+          previous.string() + "; name " + (out / "run").string() +
+          " or another folder inside of it, or give --fresh, which discards the earlier run",
+      ExitCode::usage);
+}
+
 }  // namespace
 
 fs::path checkpoint_file(const fs::path& out) {
@@ -310,7 +340,10 @@ void OutputFolder::set_aside(bool keep) {
   if (look().status != "success" || undo_has_begun(path_ / "state")) undo_earlier();
   const fs::path previous = path_.string() + ".prev";
   std::error_code error;
-  if (keep) check_previous(previous);
+  if (keep) {
+    check_previous(previous);
+    check_moves(path_, previous);
+  }
   remove_state();
   if (!keep) return remove_run(path_);
   make_previous(previous, path_);

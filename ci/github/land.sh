@@ -44,6 +44,9 @@ login=$(printf 'x-access-token:%s' "${GH_TOKEN:?}" | base64 -w 0)
   git -c core.hooksPath=/dev/null push -q origin "$commit:refs/heads/$SORTIE_BRANCH"
 )
 
+# Into the branch that the job is for; gh takes the default branch where none is named.
+base=()
+case ${GITHUB_REF-} in refs/heads/*) base=("--base=${GITHUB_REF#refs/heads/}") ;; esac
 title=$(jq -r .title "$SORTIE_OUT/pr.json")
 jq -r .body "$SORTIE_OUT/pr.json" |
-  gh pr create --head "$SORTIE_BRANCH" --title="$title" --body-file -
+  gh pr create --head "$SORTIE_BRANCH" "${base[@]}" --title="$title" --body-file -

@@ -1,4 +1,4 @@
-// ci/setup, in a copy of its place, with programs that stand for dpkg and npm.
+// ci/setup and ci/build, in a copy of its place, with programs that stand for dpkg and npm.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <string>
@@ -59,6 +59,35 @@ BOOST_AUTO_TEST_CASE(packages_that_npm_cannot_install_are_a_failure_where_all_te
 
   const SetupFolder with("exit 0");
   BOOST_TEST(with.run("true").status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_build_folder_is_configured_once_and_again_where_it_was_moved_to) {
+  const TemporaryFolder folder;
+  const fs::path first = folder / "first";
+  fs::create_directories(first / "ci");
+  fs::copy_file(fs::path(SORTIE_SOURCE_DIR) / "ci/build", first / "ci/build");
+  fs::create_directory(folder / "bin");
+  write_file(folder / "bin/cmake",
+             "#!/bin/sh\n[ \"$1\" = --preset ] || exit 0\nmkdir -p build/release\n"
+             "[ ! -e build/release/CMakeCache.txt ] || exit 1\ntouch build/release/build.ninja\n"
+             "echo \"CMAKE_HOME_DIRECTORY:INTERNAL=$PWD\" > build/release/CMakeCache.txt\n"
+             "echo configured >> \"$CONFIGURED\"\n");
+  fs::permissions(folder / "bin/cmake", fs::perms::owner_all);
+  const auto build = [&folder](const fs::path& place) {
+    return run_program({.argv = {"bash", (place / "ci/build").string(), "sortie"},
+                        .folder = folder.path(),
+                        .environment = {{"PATH", (folder / "bin").string() + ":/usr/bin:/bin"},
+                                        {"CONFIGURED", (folder / "configured").string()}}})
+        .status;
+  };
+
+  BOOST_TEST(build(first) == 0);
+  BOOST_TEST(build(first) == 0);
+  BOOST_TEST(read_file(folder / "configured") == "configured\n");
+  fs::rename(first, folder / "second");
+  BOOST_TEST(build(folder / "second") == 0);
+  BOOST_TEST(build(folder / "second") == 0);
+  BOOST_TEST(read_file(folder / "configured") == "configured\nconfigured\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

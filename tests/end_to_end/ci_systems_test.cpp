@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -27,6 +28,15 @@ std::string template_text(const std::string& name) {
 
 bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// The commands of the template's second job, a line each, as the runner hands them to a shell.
+std::string script_of_last_job() {
+  const std::string text = template_text("gitlab/sortie.gitlab-ci.yml");
+  std::string script;
+  for (const auto line : split_lines(text.substr(text.rfind("  script:\n") + 10)))
+    if (line.starts_with("    - ")) script += std::string(line.substr(6)) + "\n";
+  return script;
 }
 
 }  // namespace
@@ -72,6 +82,54 @@ BOOST_AUTO_TEST_CASE(the_two_jobs_of_gitlab_open_a_merge_request) {
   BOOST_TEST(!holds(landed.output + worked.output, "token-"));
   for (const char* name : {"transcript.jsonl", "changes.diff", "result.json"})
     BOOST_TEST(!holds(step.folder().artifact(name), "token-"), name);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_that_gitlabs_artifact_lays_over_the_checkout_is_used) {
+  const Step step;
+  const RunFolder& folder = step.folder();
+  const fs::path work = folder.workspace();
+  folder.write("work/.gitlab/sortie/land.sh", template_text("gitlab/land.sh"));
+  fs::permissions(work / ".gitlab/sortie/land.sh", fs::perms::owner_all);
+  folder.write("work/.sortie/policy.yaml", "version: 1\nextends: auto\n");
+  commit_all(work);
+  git(work, {"push", "-q", "origin", "HEAD:refs/heads/main"});
+  const fs::path origin = folder.path("origin");
+  fs::create_symlink(origin, folder.path("origin.git"));
+  git(origin, {"config", "receive.advertisePushOptions", "true"});
+  const Variables job = {{"GITHUB_ACTIONS", ""},
+                         {"GITLAB_CI", "true"},
+                         {"CI_PROJECT_DIR", work},
+                         {"CI_PROJECT_PATH", "origin"},
+                         {"CI_DEFAULT_BRANCH", "main"},
+                         {"CI_JOB_ID", "12"},
+                         {"CI_JOB_TOKEN", "glcbt-job"},
+                         {"SORTIE_PUSH_TOKEN", "glpat-push"},
+                         {"CI_PIPELINE_URL", "https://gitlab.example/p/12"},
+                         {"CI_SERVER_URL", "file://" + folder.path("").string()},
+                         {"CI_COMMIT_SHA", trimmed(git(work, {"rev-parse", "HEAD"}))},
+                         {"PATH", folder.path("bin").string() + ":" + std::getenv("PATH")},
+                         {"SORTIE_WORKSPACE", "."},
+                         {"SORTIE_POLICY", ".sortie/policy.yaml"}};
+  BOOST_REQUIRE(step.work({{"SORTIE_POLICY", ".sortie/policy.yaml"}}).status == 0);
+  // What the artifact of a first job brings that somebody took over.
+  fs::rename(folder.out(), work / "sortie-out");
+  const std::string hacked = "touch '" + folder.path("hacked").string() + "'";
+  folder.write("work/.gitlab/sortie/land.sh", "#!/bin/sh\n" + hacked + "\n");
+  folder.write("work/.sortie/policy.yaml", "nonsense");
+  folder.write("work/.git/hooks/post-checkout", "#!/bin/sh\n" + hacked + "\n");
+  fs::permissions(work / ".git/hooks/post-checkout", fs::perms::owner_all);
+  git(work, {"config", "core.fsmonitor", hacked + "; false"});
+  Variables second = job;
+  second["SORTIE_OUT"] = "sortie-out";
+
+  const Said landed =
+      run_program({"bash", "-eo", "pipefail", "-c", script_of_last_job()}, work, second);
+
+  BOOST_TEST(landed.status == 0, landed.output);
+  BOOST_TEST(git(origin, {"show", "sortie/12:answer.txt"}) == "right\n");
+  BOOST_TEST(git(origin, {"rev-parse", "sortie/12~1"}) == job.at("CI_COMMIT_SHA") + "\n");
+  BOOST_TEST(!fs::exists(folder.path("hacked")));
+  BOOST_TEST(!holds(landed.output, "glcbt-"), landed.output);
 }
 
 BOOST_AUTO_TEST_CASE(the_policy_judges_paths_of_the_project_below_the_checkout) {
@@ -124,7 +182,9 @@ BOOST_AUTO_TEST_CASE(the_second_stage_of_jenkins_pushes_what_the_first_has_made)
 
 BOOST_AUTO_TEST_CASE(the_templates_run_the_scripts_that_are_tested) {
   BOOST_TEST(holds(template_text("gitlab/sortie.gitlab-ci.yml"), "    - .gitlab/sortie/run.sh\n"));
-  BOOST_TEST(holds(template_text("gitlab/sortie.gitlab-ci.yml"), "    - .gitlab/sortie/land.sh\n"));
+  BOOST_TEST(holds(template_text("gitlab/sortie.gitlab-ci.yml"),
+                   "    - SORTIE_OUT=\"$CI_PROJECT_DIR/$SORTIE_OUT\" "
+                   ".gitlab/sortie/land.sh\n"));
   BOOST_TEST(holds(template_text("jenkins/Jenkinsfile"), "sh '.jenkins/run.sh'"));
   BOOST_TEST(holds(template_text("jenkins/Jenkinsfile"), "sh '.jenkins/land.sh'"));
   BOOST_TEST(holds(template_text("cron/sortie"), " /usr/local/lib/sortie/nightly.sh\n"));

@@ -29,6 +29,13 @@ std::vector<fs::path> templates(const std::string& ending) {
   return files;
 }
 
+boost::test_tools::assertion_result has_systemd(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(
+      run_program({"sh", "-c", "command -v systemd-analyze"}, "/").status == 0);
+  if (!result) result.message() << "no systemd-analyze (ci/setup tests installs it)";
+  return result;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(ci_templates)
@@ -50,6 +57,7 @@ BOOST_AUTO_TEST_CASE(the_two_jobs_make_a_pull_request_of_a_task) {
       step.run("github/land.sh",
                {{"SORTIE_BRANCH", "sortie/1"},
                 {"GH_TOKEN", "token-of-the-job"},
+                {"GITHUB_REF", "refs/heads/release/1.x"},
                 {"GIT_CONFIG_COUNT", "1"},
                 {"GIT_CONFIG_KEY_0", "url." + step.folder().path("").string() + ".insteadOf"},
                 {"GIT_CONFIG_VALUE_0", "mirror:"}});
@@ -63,7 +71,8 @@ BOOST_AUTO_TEST_CASE(the_two_jobs_make_a_pull_request_of_a_task) {
   BOOST_TEST(git(origin, {"rev-parse", "sortie/1~1"}) == step.head() + "\n");
   const std::string request = read_file(step.folder().path("gh.txt"));
   BOOST_TEST(
-      request.find("--head\nsortie/1\n--title=-Corrected $(touch hacked)") != std::string::npos,
+      request.find("--head\nsortie/1\n--base=release/1.x\n--title=-Corrected $(touch hacked)") !=
+          std::string::npos,
       request);
   BOOST_TEST(!fs::exists(step.folder().workspace() / "hacked"));
   BOOST_TEST(landed.output.find("token-of-the-job") == std::string::npos);
@@ -128,6 +137,27 @@ BOOST_AUTO_TEST_CASE(the_command_of_the_systemd_service_runs_a_task) {
     BOOST_TEST(said.status == 0, said.output);
     BOOST_TEST(read_file(folder.path("status")).find("{\"status\":\"success\"") == 0u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(systemd_finds_nothing_wrong_with_the_units,
+                     *boost::unit_test::precondition(has_systemd)) {
+  const RunFolder folder;
+  const fs::path units = fs::path(SORTIE_SOURCE_DIR) / "ci/systemd";
+  std::string service = read_file(units / "sortie.service");
+  const std::string installed = "ExecStart=/usr/local/bin/sortie ";
+  BOOST_REQUIRE(service.find(installed) != std::string::npos);
+  // It looks whether the program is there.
+  service.replace(service.find(installed), installed.size(), "ExecStart=" + sortie_binary() + " ");
+  folder.write("sortie.service", service);
+  folder.write("sortie.timer", read_file(units / "sortie.timer"));
+
+  const Said said =
+      run_program({"systemd-analyze", "verify", folder.path("sortie.service").string(),
+                   folder.path("sortie.timer").string()},
+                  "/");
+
+  BOOST_TEST(said.status == 0, said.output);
+  BOOST_TEST(said.output == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_yaml_has_pinned_actions_few_rights_and_no_text_of_others_in_scripts) {
