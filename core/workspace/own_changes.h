@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 namespace sortie {
 
 inline constexpr std::size_t kMostOwnChanges = 1000;
+inline constexpr std::size_t kAllOwnChanges = std::numeric_limits<std::size_t>::max();
 
 /// Paths of the user's own tree that somebody wrote to, created or removed after a time, sorted. In
 /// a git working tree only those that git would store, and that are not as in HEAD: a checkout of

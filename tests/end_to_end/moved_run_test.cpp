@@ -223,6 +223,54 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_on_another_base_is_refused_with_what_differs) 
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_base_of_any_size_is_compared) {
+  constexpr int kFiles = 1500;
+  const auto fill = [](const MovableRun& run) {
+    for (int i = 0; i < kFiles; ++i)
+      run.write("work/many/" + std::to_string(10000 + i), std::to_string(i) + "\n");
+  };
+  const struct {
+    const char* what;
+    const char* path;  ///< what differs behind the first 1000 paths; "": nothing
+    const char* change;
+  } rows[] = {
+      {"the same", "", "true"},
+      {"another content", "many/11400", "echo other > many/11400"},
+      {"one more", "many/11400-", "echo more > many/11400-"},
+      {"one less", "many/11400", "rm many/11400"},
+      {"executable", "many/11400", "chmod +x many/11400"},
+      {"one of the commit is gone", "zz.txt", "rm zz.txt"},
+  };
+  for (const std::string isolation : {"overlay", "none"}) {
+    const MovableRun first(kLost);
+    first.write("work/zz.txt", "zz\n");
+    first.commit_workspace();
+    fill(first);
+    Program program(first.plain_start({"--isolation", isolation}));
+    BOOST_REQUIRE(wait_until([&] {
+      return fs::exists((isolation == "none" ? first.workspace() : first.tree()) / "here");
+    }));
+    program.signal(SIGKILL);
+    program.finish();
+    for (const auto& row : rows) {
+      BOOST_TEST_CONTEXT(isolation << ": " << row.what) {
+        const MovableRun second(kLost);
+        second.take_over(first, {});
+        fill(second);
+        MovableRun::run_shell("cd '" + second.workspace().string() + "' && " + row.change);
+
+        const ProgramEnd end = run_program(second.plain_start({"--isolation", isolation}));
+
+        const std::string path = row.path;
+        BOOST_TEST(end.status == (path.empty() ? 0 : 2), end.errors);
+        if (!path.empty())
+          BOOST_TEST(end.errors.find("the workspace differs in " + path + ";") != std::string::npos,
+                     end.errors);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_stopped_run_is_taken_over_with_all_that_it_did) {
   const MovableRun first(kLost);
   first.commit_workspace();

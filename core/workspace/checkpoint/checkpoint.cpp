@@ -15,6 +15,8 @@
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"
 #include "core/files/path_below.h"
+#include "core/workspace/checkpoint/base_list.h"
+#include "core/workspace/checkpoint/content_mark.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
 
@@ -23,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kVersion = 2;
+constexpr std::string_view kBase = "base/";
 constexpr std::string_view kTree = "tree/";
 
 /// Whether a run's tree can hold a file of that name.
@@ -86,10 +90,10 @@ std::optional<Checkpoint> Checkpoint::find(const fs::path& file, const std::stri
     const std::string& name = member->entry.name;
     if (name == "base.json" && at == 0) {
       const Json base = json_of(member->content);
-      if (base.integer_at("version") != 1 || base.string_at("run_id") != run_id) break;
-      found.base_ = base["base"];
+      if (base.integer_at("version") != kVersion || base.string_at("run_id") != run_id) break;
       found.in_place_ = base["in_place"].boolean();
-      found.cut_ = base["cut"].boolean();
+    } else if (name.starts_with(kBase) && since.empty() && !any) {
+      found.base_.push_back(member->content);
     } else if (name.starts_with(kTree)) {
       const std::string path = name.substr(kTree.size());
       since.insert_or_assign(path, std::move(*member));
@@ -138,21 +142,12 @@ std::vector<std::string> Checkpoint::base_differences(const fs::path& root,
   const DiskFiles now(open_folder(AT_FDCWD, root.native(), root));
   for (const auto& [path, was] : was_)
     if (content_mark(now, path) != was) differing.insert(path);
-  const Json base = base_of(own_changes_since(root, -1, apart), now);
-  for (const auto& [name, is] : base.members()) {
-    // A run that works in the user's own tree may have removed a folder before this was written.
-    if (in_place_ && (name.ends_with('/') || (cut_ && base_.find(name) == nullptr))) continue;
-    if (base_.string_at(name) != is.text()) differing.insert(path_named(name));
-  }
-  std::vector<fs::path> left_aside;
+  BaseComparison how{.apart = {}, .without_folders = in_place_};
   for (const fs::path& path : apart)
-    if (const auto below = path_below(path, root)) left_aside.push_back(*below);
-  for (const auto& [name, was] : base_.members()) {
-    const std::string path = path_named(name);
-    if (base.find(name) == nullptr && !path.ends_with('/') && !is_below_any(path, left_aside) &&
-        content_mark(now, path) != was.text())
-      differing.insert(path);
-  }
+    if (const auto below = path_below(path, root)) how.apart.push_back(*below);
+  const auto changes = own_changes_since(root, -1, apart, kAllOwnChanges);
+  for (std::string& path : base_list_differences(base_, changes, now, how))
+    differing.insert(std::move(path));
   return {differing.begin(), differing.end()};
 }
 
@@ -176,54 +171,6 @@ void Checkpoint::restore(const fs::path& root_shown, DiskFiles& view) const {
       view.write(path, member.content, member.entry.mode & 07777u);
     set_time(view, path, member.entry.mtime);
   }
-}
-
-std::string content_mark(const Files& files, const std::string& path) {
-  const auto status = files.status(path);
-  if (!status) return "";
-  using Kind = FileStatus::Kind;
-  if (status->kind == Kind::symlink) return "link " + sha256_hex(files.read_link(path));
-  if (status->kind == Kind::folder) return "folder";
-  if (status->kind != Kind::file) return "other";
-  const std::string kind = (status->mode & 0100) != 0 ? "program " : "file ";
-  if (status->size > kMostFileBytes) return kind + std::to_string(status->size);
-  return kind + sha256_hex(files.read(path).value_or(""));
-}
-
-std::string json_name(const std::string& path) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string name;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '%')
-      name += c;
-    else
-      name += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return name;
-}
-
-std::string path_named(const std::string& name) {
-  const auto digit = [](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
-  std::string path;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '%' && i + 2 < name.size()) {
-      path += static_cast<char>(digit(name[i + 1]) * 16 + digit(name[i + 2]));
-      i += 2;
-    } else {
-      path += name[i];
-    }
-  }
-  return path;
-}
-
-Json base_of(const std::vector<std::string>& paths, const Files& tree) {
-  Json base = Json::object();
-  for (const std::string& path : paths) {
-    const std::string mark = path.ends_with('/') ? "folder" : content_mark(tree, path);
-    if (!mark.empty()) base.set(json_name(path), mark);
-  }
-  return base;
 }
 
 }  // namespace sortie

@@ -48,24 +48,12 @@ class Checkpoint {
 
   std::shared_ptr<const Mapped> file_;  ///< what `files_` points into
   CheckpointMark mark_;
-  Json base_;
-  bool in_place_ = false;  ///< of a run that worked in the user's own tree
-  bool cut_ = false;       ///< more paths are not known to git than the base names
+  std::vector<std::string_view> base_;  ///< pieces of base_list.h
+  bool in_place_ = false;               ///< of a run that worked in the user's own tree
   std::map<std::string, TarMember> files_;
   std::set<std::string> removed_;
   std::map<std::string, std::string> was_;  ///< path → content_mark() at the start
   std::vector<std::string> left_out_;
 };
-
-/// What a path holds: "" for nothing, else its kind with a digest of its content.
-std::string content_mark(const Files& files, const std::string& path);
-
-/// A path as text that JSON can hold, whatever its bytes, and back.
-std::string json_name(const std::string& path);
-std::string path_named(const std::string& name);
-
-/// What a tree has at these paths, with "/" after folders: json_name() → content_mark(), without
-/// those where it has nothing.
-Json base_of(const std::vector<std::string>& paths, const Files& tree);
 
 }  // namespace sortie

@@ -11,6 +11,8 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"
+#include "core/workspace/checkpoint/base_list.h"
+#include "core/workspace/checkpoint/content_mark.h"
 #include "core/workspace/checkpoint/tar.h"
 #include "core/workspace/own_changes.h"
 
@@ -67,11 +69,13 @@ void CheckpointWriter::add(const Workspace& workspace, const DiskFiles& view,
     if (anew) write_base(workspace, step);
     Json was = Json::object();
     for (const auto& [path, stamp] : step.files) {
-      if (held_.count(path) == 0) was.set(json_name(path), content_mark(workspace.start(), path));
+      if (held_.count(path) == 0)
+        was.members().emplace_back(json_name(path), content_mark(workspace.start(), path));
       write_file(view, path, stamp);
     }
     for (const std::string& path : step.removed)
-      if (held_.count(path) == 0) was.set(json_name(path), content_mark(workspace.start(), path));
+      if (held_.count(path) == 0)
+        was.members().emplace_back(json_name(path), content_mark(workspace.start(), path));
     Json json = Json::object({{"turn", mark.turn},
                               {"records", mark.records},
                               {"removed", names_json(step.removed)},
@@ -148,20 +152,20 @@ CheckpointWriter::Step CheckpointWriter::look(const Workspace& workspace,
 
 void CheckpointWriter::write_base(const Workspace& workspace, const Step& step) {
   const bool in_place = workspace.isolation() == Isolation::none;
-  std::vector<std::string> paths = own_changes_since(workspace.mount_plan().workspace, -1, apart_);
-  const bool cut = paths.size() >= kMostOwnChanges;
-  // There the tree is no longer that of the start: it may lack what it had.
+  const Json base = Json::object({{"version", 2}, {"run_id", run_id_}, {"in_place", in_place}});
+  const std::string text = write_json(base);
+  write_member({.name = "base.json", .size = text.size()}, text);
+  auto paths = own_changes_since(workspace.mount_plan().workspace, -1, apart_, kAllOwnChanges);
+  // There the tree is no longer that of the start: it may lack what it had, or have new folders.
   if (in_place) {
+    std::erase_if(paths, [](const std::string& path) { return path.ends_with('/'); });
     paths.insert(paths.end(), step.removed.begin(), step.removed.end());
     for (const auto& [path, stamp] : step.files) paths.push_back(path);
   }
-  const Json base = Json::object({{"version", 1},
-                                  {"run_id", run_id_},
-                                  {"in_place", in_place},
-                                  {"cut", cut},
-                                  {"base", base_of(paths, workspace.start())}});
-  const std::string text = write_json(base);
-  write_member({.name = "base.json", .size = text.size()}, text);
+  int pieces = 0;
+  write_base_list(std::move(paths), workspace.start(), [this, &pieces](std::string_view piece) {
+    write_member({.name = "base/" + std::to_string(pieces++), .size = piece.size()}, piece);
+  });
 }
 
 /// A file that another process writes meanwhile comes as long as it was.

@@ -18,7 +18,8 @@ namespace sortie {
 /// Writes checkpoints: each adds what changed since the last one, and is on disk when add() returns.
 /// Torn in the middle, the file still holds the one before.
 ///
-///     base.json         what the tree was at the start, where git does not know it
+///     base.json         {"version","run_id","in_place"}
+///     base/0, base/1 …  what the tree was at the start, where git does not know it (base_list.h)
 ///     tree/PATH …       what changed since the last checkpoint, whole
 ///     checkpoint.json   {"turn","records","removed","as_before","was","left_out","sha256"}: the end
 ///                       of one; the digest is of all bytes since the one before

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "core/files/files.h"
-#include "core/workspace/checkpoint/checkpoint.h"
+#include "core/workspace/checkpoint/content_mark.h"
 #include "core/workspace/manifest.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
@@ -54,8 +53,7 @@ class Marks {
 OwnState own_state(const fs::path& root, const std::vector<fs::path>& apart, FileMarks marks,
                    const CancelCheck& check_cancel) {
   OwnState state;
-  state.paths =
-      own_changes_since(root, -1, apart, std::numeric_limits<std::size_t>::max(), check_cancel);
+  state.paths = own_changes_since(root, -1, apart, kAllOwnChanges, check_cancel);
   Marks known(root, marks);
   for (const std::string& path : state.paths) {
     if (check_cancel) check_cancel();
@@ -69,13 +67,9 @@ std::map<std::string, std::string> marks_in(std::string_view list) {
   while (!list.empty()) {
     const std::string_view line = list.substr(0, list.find('\n'));
     list.remove_prefix(std::min(line.size() + 1, list.size()));
-    // A name may have spaces; a mark has one if there is a digest or a time in it.
-    std::size_t end = line.find(' ');
-    const std::string_view kind = line.substr(0, end);
-    if ((kind == "file" || kind == "program" || kind == "link") && end != line.npos)
-      end = line.find(' ', end + 1);
-    if (end == line.npos) break;
-    marks[path_named(std::string(line.substr(end + 1)))] = line.substr(0, end);
+    const auto [mark, name] = split_marked(line);
+    if (name.empty()) break;
+    marks[path_named(std::string(name))] = mark;
   }
   return marks;
 }
