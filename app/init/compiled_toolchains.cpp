@@ -71,7 +71,9 @@ Toolchain read_rust(const Project& project) {
                  .commands = {"cargo test --offline"}};
   const bool locked = project.has("Cargo.lock");
   const bool packages = locked ? project.mentions({"Cargo.lock"}, "source = \"registry+")
-                               : project.mentions({"Cargo.toml"}, "dependencies");
+                               : project.mentions({"Cargo.toml"}, "dependencies") ||
+                                     // Its members have files of their own.
+                                     project.mentions({"Cargo.toml"}, "[workspace]");
   if (packages && !project.has_folder("vendor")) {
     rust.setup = {locked ? "cargo fetch --locked" : "cargo fetch"};
     rust.hosts = {"index.crates.io:443", "static.crates.io:443"};

@@ -98,6 +98,9 @@ void check_existing(const InitPlan& plan, const InitOptions& options) {
 void check_writable(const fs::path& top, const fs::path& file) {
   fs::path folder = (top / file).parent_path();
   while (!is_there(folder) && folder != top) folder = folder.parent_path();
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw InputError(folder.string() + " is no folder; nothing was written");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     const int number = errno;
     throw path_error("can't write to the folder " + folder.string(), number);

@@ -243,6 +243,15 @@ BOOST_AUTO_TEST_CASE(links_do_not_lead_it_out_of_the_repository) {
   BOOST_TEST(!run.has(".sortie"));
 }
 
+BOOST_AUTO_TEST_CASE(a_file_in_place_of_a_folder_is_said) {
+  const InitRun run({{"go.mod", ""}, {".github/workflows", "a file\n"}});
+  run.make_git();
+  const ProgramEnd end = run.init({"--force"});
+  BOOST_TEST(end.status == 2, end.output);
+  BOOST_TEST(holds(end.errors, ".github/workflows is no folder; nothing was written"), end.errors);
+  BOOST_TEST(run.changed().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_that_can_t_be_written_to_is_said) {
   const InitRun run(ProjectFiles{{"go.mod", ""}});
   const ImmutableFolder kept(run.workspace());
