@@ -34,7 +34,8 @@ bool holds(const std::string& text, const std::string& part) {
 std::string script_of_last_job() {
   const std::string text = template_text("gitlab/sortie.gitlab-ci.yml");
   std::string script;
-  for (const auto line : split_lines(text.substr(text.rfind("  script:\n") + 10)))
+  const std::string last = text.substr(text.rfind("  script:\n") + 10);
+  for (const auto line : split_lines(last))
     if (line.starts_with("    - ")) script += std::string(line.substr(6)) + "\n";
   return script;
 }
@@ -98,7 +99,7 @@ BOOST_AUTO_TEST_CASE(nothing_that_gitlabs_artifact_lays_over_the_checkout_is_use
   git(origin, {"config", "receive.advertisePushOptions", "true"});
   const Variables job = {{"GITHUB_ACTIONS", ""},
                          {"GITLAB_CI", "true"},
-                         {"CI_PROJECT_DIR", work},
+                         {"CI_PROJECT_DIR", work.string()},
                          {"CI_PROJECT_PATH", "origin"},
                          {"CI_DEFAULT_BRANCH", "main"},
                          {"CI_JOB_ID", "12"},
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(nothing_that_gitlabs_artifact_lays_over_the_checkout_is_use
                          {"SORTIE_PUSH_TOKEN", "glpat-push"},
                          {"CI_PIPELINE_URL", "https://gitlab.example/p/12"},
                          {"CI_SERVER_URL", "file://" + folder.path("").string()},
-                         {"CI_COMMIT_SHA", trimmed(git(work, {"rev-parse", "HEAD"}))},
+                         {"CI_COMMIT_SHA", std::string(trimmed(git(work, {"rev-parse", "HEAD"})))},
                          {"PATH", folder.path("bin").string() + ":" + std::getenv("PATH")},
                          {"SORTIE_WORKSPACE", "."},
                          {"SORTIE_POLICY", ".sortie/policy.yaml"}};
