@@ -42,6 +42,7 @@ const std::vector<Library> kLibraries = {
     {"rapidjson", "RapidJSON", {"core/json"}},
     {"yaml-cpp", "yaml-cpp", {"core/config"}},
     {"Poco", "Poco", {"core/net"}},
+    {"ares.h", "c-ares", {"core/names"}},
     {"re2", "RE2"},
     {"openssl", "OpenSSL"},
     {"git2", "libgit2"},

@@ -10,6 +10,7 @@
 
 #include "app/commands/habits.h"
 #include "app/commands/manual.h"
+#include "app/commands/version_text.h"
 #include "app/exec/exec_prompt.h"
 #include "app/run/signals.h"
 #include "app/run/told_failure.h"
@@ -204,7 +205,7 @@ int run_command_line(int argc, char** argv) {
       "One-shot batch runner for coding agents: a task and a policy in, a diff and a "
       "transcript out.",
       "sortie");
-  root.set_version_flag("-V,--version", std::string("sortie ") + SORTIE_VERSION);
+  root.set_version_flag("-V,--version", version_text());
   root.footer("Example:\n  sortie run task.yaml --policy policy.yaml --out sortie-out");
   root.require_subcommand(1);
   bool manual = false;

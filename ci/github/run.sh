@@ -13,7 +13,8 @@ for name in SORTIE_TASK SORTIE_POLICY SORTIE_WORKSPACE SORTIE_OUT SORTIE_VERSION
 done
 
 found=$(sortie --version)
-if [ "$found" != "sortie $SORTIE_VERSION" ]; then
+# A released program names its commit behind it: "sortie 0.1.0 (1a2b3c4d5e6f)".
+if [ "${found%% (*}" != "sortie $SORTIE_VERSION" ]; then
   echo "sortie action: version $SORTIE_VERSION is asked for, and PATH has '$found'" >&2
   exit 2
 fi

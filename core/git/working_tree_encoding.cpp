@@ -1,11 +1,10 @@
 #include "core/git/working_tree_encoding.h"
 
-#include <iconv.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cerrno>
+
+#include "core/git/fixed_coding.h"
+#include "core/git/other_coding.h"
 
 namespace sortie {
 namespace {
@@ -43,43 +42,6 @@ bool has_right_mark(const std::string& name, std::string_view bytes) {
   return true;
 }
 
-class Converter {
- public:
-  Converter(const std::string& to, const std::string& from)
-      : descriptor_(::iconv_open(to.c_str(), from.c_str())) {}
-  Converter(const Converter&) = delete;
-  Converter& operator=(const Converter&) = delete;
-  ~Converter() {
-    if (is_open()) ::iconv_close(descriptor_);
-  }
-  bool is_open() const { return descriptor_ != reinterpret_cast<iconv_t>(-1); }
-  /// Nothing if the bytes are not of the encoding, or it lacks a character.
-  std::optional<std::string> convert(std::string_view bytes) const {
-    std::string made;
-    std::array<char, 16384> part{};
-    char* in = const_cast<char*>(bytes.data());
-    std::size_t left = bytes.size();
-    while (true) {
-      char* out = part.data();
-      std::size_t room = part.size();
-      const std::size_t result = ::iconv(descriptor_, &in, &left, &out, &room);
-      made.append(part.data(), part.size() - room);
-      if (result != static_cast<std::size_t>(-1)) return made;
-      if (errno != E2BIG) return std::nullopt;
-    }
-  }
-
- private:
-  iconv_t descriptor_;
-};
-
-std::optional<std::string> convert(const std::string& to, const std::string& from,
-                                   std::string_view bytes) {
-  const Converter converter(to, from);
-  if (!converter.is_open()) return std::nullopt;
-  return converter.convert(bytes);
-}
-
 }  // namespace
 
 bool is_other_encoding(std::string_view encoding) {
@@ -90,17 +52,21 @@ std::optional<std::string> decoded_file(std::string_view encoding, std::string_v
   const std::string name = plain_name(encoding);
   if (!is_plain(name) || !has_right_mark(name, content)) return std::nullopt;
   const bool marked = name == "utf16le-bom" || name == "utf16be-bom";
-  return convert("UTF-8", marked ? "UTF-16" : std::string(encoding), content);
+  if (const auto fixed = fixed_coding(marked ? "utf16" : name)) return utf8_of(*fixed, content);
+  return converted("UTF-8", std::string(encoding), content);
 }
 
 std::optional<std::string> encoded_file(std::string_view encoding, std::string_view text) {
   const std::string name = plain_name(encoding);
   if (!is_plain(name)) return std::nullopt;
-  const bool little = name == "utf16le-bom";
-  if (!little && name != "utf16be-bom") return convert(std::string(encoding), "UTF-8", text);
-  auto made = convert(little ? "UTF-16LE" : "UTF-16BE", "UTF-8", text);
-  if (made) made->insert(0, little ? "\xff\xfe" : "\xfe\xff");
-  return made;
+  if (name == "utf16le-bom" || name == "utf16be-bom")
+    return encoded_in(
+        {.unit = 2,
+         .order = name == "utf16le-bom" ? FixedCoding::Order::little : FixedCoding::Order::big,
+         .marked = true},
+        text);
+  if (const auto fixed = fixed_coding(name)) return encoded_in(*fixed, text);
+  return converted(std::string(encoding), "UTF-8", text);
 }
 
 }  // namespace sortie

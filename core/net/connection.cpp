@@ -1,7 +1,6 @@
 #include "core/net/connection.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,6 +19,7 @@
 #include "core/base/fd.h"
 #include "core/net/http_reader.h"
 #include "core/net/resolver.h"
+#include "core/net/trusted_certificates.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -29,34 +29,6 @@ struct Connection::Socket {
 };
 
 namespace {
-
-/// Whether the folder has links named by hash, "5ed36f99.0": then OpenSSL finds a certificate when
-/// it needs one. Reading a whole bundle instead costs some 25 ms at each start.
-bool has_hash_links(const char* folder) {
-  DIR* listing = ::opendir(folder);
-  if (!listing) return false;
-  bool found = false;
-  while (const dirent* entry = ::readdir(listing)) {
-    const std::string_view name = entry->d_name;
-    found = name.size() >= 10 && name[8] == '.' &&
-            name.substr(0, 8).find_first_not_of("0123456789abcdef") == std::string_view::npos;
-    if (found) break;
-  }
-  ::closedir(listing);
-  return found;
-}
-
-TrustedCertificates system_certificates() {
-  if (has_hash_links("/etc/ssl/certs")) return {.folder = "/etc/ssl/certs"};
-  for (const char* bundle :
-       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
-    if (::access(bundle, R_OK) == 0) return {.file = bundle};
-  throw Error(
-      "no certificates of trusted authorities found; install ca-certificates or set "
-      "SSL_CERT_FILE",
-      ExitCode::environment);
-}
 
 /// The oldest error of OpenSSL's queue, in its words.
 std::string tls_error() {
@@ -207,7 +179,7 @@ Tls::~Tls() = default;
 Tls::State& Tls::state() {
   if (state_) return *state_;
   if (certificates_.file.empty() && certificates_.folder.empty())
-    certificates_ = system_certificates();
+    certificates_ = own_trusted_certificates();
   State made{decltype(State::context)(::SSL_CTX_new(::TLS_client_method()))};
   SSL_CTX* const context = made.context.get();
   if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||

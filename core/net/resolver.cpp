@@ -1,19 +1,18 @@
 #include "core/net/resolver.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
 #include "core/host/host.h"
-#include "core/host/url.h"
+#include "core/host/ip_address.h"
+#include "core/names/host_resolver.h"
 
 namespace sortie {
 
@@ -24,25 +23,18 @@ struct Answer {
   std::string problem;
 };
 
-Answer look_up(const std::string& host, std::uint16_t port, int flags) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | flags;
-  addrinfo* list = nullptr;
+NetAddress net_address(const IpAddress& address, std::uint16_t port) {
+  NetAddress made;
+  made.size = fill_socket_address(address, port, made.bytes);
+  return made;
+}
+
+Answer look_up(const std::string& host, std::uint16_t port) {
   Answer answer;
-  const int status = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
-  if (status != 0) {
-    answer.problem = "cannot find host '" + host + "': " + ::gai_strerror(status);
-    return answer;
-  }
-  for (const addrinfo* entry = list; entry; entry = entry->ai_next) {
-    if (entry->ai_addrlen > sizeof(sockaddr_storage)) continue;
-    NetAddress address;
-    std::memcpy(&address.bytes, entry->ai_addr, entry->ai_addrlen);
-    address.size = entry->ai_addrlen;
-    answer.addresses.push_back(address);
-  }
-  ::freeaddrinfo(list);
+  for (const IpAddress& address : system_resolver()->resolve(host, answer.problem))
+    answer.addresses.push_back(net_address(address, port));
+  if (!answer.problem.empty())
+    answer.problem = "cannot find host '" + host + "': " + answer.problem;
   return answer;
 }
 
@@ -52,8 +44,7 @@ Answer look_up(const std::string& host, std::uint16_t port, int flags) {
 std::vector<NetAddress> loopback(std::uint16_t port) {
   std::vector<NetAddress> addresses;
   for (const char* address : {"::1", "127.0.0.1"})
-    for (const NetAddress& one : look_up(address, port, AI_NUMERICHOST).addresses)
-      addresses.push_back(one);
+    addresses.push_back(net_address(*read_ip_address(address), port));
   return addresses;
 }
 
@@ -68,8 +59,7 @@ struct Lookup {
 std::vector<NetAddress> resolve(const std::string& host, std::uint16_t port, int alarm,
                                 std::string& problem) {
   problem.clear();
-  if (auto numeric = look_up(host, port, AI_NUMERICHOST); !numeric.addresses.empty())
-    return std::move(numeric.addresses);
+  if (const auto numeric = read_ip_address(host)) return {net_address(*numeric, port)};
   if (is_loopback_host(host)) return loopback(port);
 
   const auto lookup = std::make_shared<Lookup>();
@@ -79,7 +69,7 @@ std::vector<NetAddress> resolve(const std::string& host, std::uint16_t port, int
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread([lookup, host, port] {
-    lookup->answer = look_up(host, port, 0);
+    lookup->answer = look_up(host, port);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(lookup->done.get(), &one, sizeof one);
   }).detach();

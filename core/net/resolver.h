@@ -15,7 +15,7 @@ struct NetAddress {
 
 /// The addresses of a host, best first. A numeric one is parsed, localhost and names below it are
 /// loopback without a lookup. Any other name is looked up on a thread of its own, since
-/// getaddrinfo(3) can't be interrupted: when `alarm` becomes readable, the lookup is abandoned and the
+/// a lookup can't be interrupted: when `alarm` becomes readable, the lookup is abandoned and the
 /// result is empty with `problem` "".
 std::vector<NetAddress> resolve(const std::string& host, std::uint16_t port, int alarm,
                                 std::string& problem);

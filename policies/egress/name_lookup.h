@@ -7,22 +7,12 @@
 
 #include "core/base/fd.h"
 #include "core/host/ip_address.h"
+#include "core/names/host_resolver.h"
 
 namespace sortie {
 
-/// Finds the addresses of host names.
-class HostResolver {
- public:
-  virtual ~HostResolver() = default;
-  /// All addresses, best first; none with `problem` set. Blocks; called by several threads.
-  virtual std::vector<IpAddress> resolve(const std::string& name, std::string& problem) = 0;
-};
-
-/// The machine's own: getaddrinfo(3).
-std::shared_ptr<HostResolver> system_resolver();
-
 /// Looks names up in threads, for a loop that must not block. Lookups that are still running when
-/// this object is destroyed are abandoned, since getaddrinfo(3) can't be interrupted.
+/// this object is destroyed are abandoned, since a lookup can't be interrupted.
 class NameLookup {
  public:
   struct Answer {
