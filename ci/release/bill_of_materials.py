@@ -3,8 +3,8 @@
     python3 ci/release/bill_of_materials.py PROGRAM MAP VERSION [HEADERS]
 
 MAP is the linker's (-Map=FILE): each archive and object file of the system in it is traced to its
-Debian package, whose version, source and licence dpkg's data tell; those of build/libraries to the
-source package they were made from. HEADERS, a file with a path a line (`ninja -t deps`), adds the
+Debian package, whose version, source and licence dpkg's data tell; those of build/libraries to what
+they were made from. HEADERS, a file with a path a line (`ninja -t deps`), adds the
 packages that are headers alone. The same program gives the same bytes."""
 
 import hashlib
@@ -83,14 +83,17 @@ def component(package, version, source, kind, files):
 def components(map_file, headers):
     linked, own = {}, []
     for path in archives_of(map_file):
-        package = owner(path)
-        if package:
-            linked.setdefault(package, []).append(os.path.basename(path))
-        elif "/build/libraries/" in path:
+        made = "/build/libraries/" in path
+        if os.path.basename(path) == "libPocoFoundation.a" and made:
             with open(os.path.join(os.path.dirname(path), "../version")) as text:
                 version = text.read().strip()
             own.append(component("libpoco-dev", version, f"poco {version}", "made from the source package",
                                  [os.path.basename(path)]))
+            continue
+        # Others that were made are a package's, without their tables for exceptions.
+        package = owner(f"/usr/lib/*/{os.path.basename(path)}" if made else path)
+        if package:
+            linked.setdefault(package, []).append(os.path.basename(path))
     included = set()
     for folder in sorted({os.path.dirname(path) for path in headers}):
         package = owner(next(path for path in headers if os.path.dirname(path) == folder))

@@ -1,8 +1,11 @@
 # The libraries of the program without shared libraries, under the names that they have otherwise.
 # Poco's is made by ci/release/libraries, since Debian has no static one; the others are Debian's.
+set(SORTIE_LIBRARIES "${PROJECT_SOURCE_DIR}/build/libraries/${CMAKE_SYSTEM_PROCESSOR}" CACHE PATH
+  "where ci/release/libraries has put what it made")
+
 function(static_library target file)
-  cmake_parse_arguments(ARG "" "" "PATHS;USES" ${ARGN})
-  find_library(path_of_${file} NAMES lib${file}.a PATHS ${ARG_PATHS})
+  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  find_library(path_of_${file} NAMES lib${file}.a HINTS ${SORTIE_LIBRARIES}/lib)
   if(NOT path_of_${file})
     message(FATAL_ERROR "there is no lib${file}.a: ci/release/libraries installs and makes what is needed")
   endif()
@@ -11,16 +14,13 @@ function(static_library target file)
     INTERFACE_LINK_LIBRARIES "${ARG_USES}")
 endfunction()
 
-set(SORTIE_LIBRARIES "${PROJECT_SOURCE_DIR}/build/libraries/${CMAKE_SYSTEM_PROCESSOR}" CACHE PATH
-  "where ci/release/libraries has put Poco")
-
 static_library(static_z z)
 static_library(static_pcre2 pcre2-8)
 static_library(static_http_parser http_parser)
 static_library(static_mbedcrypto mbedcrypto)
 static_library(OpenSSL::Crypto crypto USES Threads::Threads)
 static_library(OpenSSL::SSL ssl USES OpenSSL::Crypto)
-static_library(Poco::Foundation PocoFoundation PATHS ${SORTIE_LIBRARIES}/lib
+static_library(Poco::Foundation PocoFoundation
   USES static_z Threads::Threads)
 set_target_properties(Poco::Foundation PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES ${SORTIE_LIBRARIES}/include

@@ -45,13 +45,13 @@ bool set_in_word(ScriptWord& word, std::size_t number, const ScriptWord& value, 
 
 }  // namespace
 
-TreeSize size_of(const ScriptTree& tree) {
-  TreeSize size{.commands = tree.kind == ScriptNode::Kind::command ? 1u : 0u,
-                .bytes = sizeof(ScriptTree)};
+ScriptSize size_of(const ScriptTree& tree) {
+  ScriptSize size{.commands = tree.kind == ScriptNode::Kind::command ? 1u : 0u,
+                  .bytes = sizeof(ScriptTree)};
   for (const ScriptWord& word : tree.command.words)
     size.bytes += sizeof(ScriptWord) + word.text.size();
   for (const ScriptTree& part : tree.parts) {
-    const TreeSize inner = size_of(part);
+    const ScriptSize inner = size_of(part);
     size.commands += inner.commands;
     size.bytes += inner.bytes;
   }

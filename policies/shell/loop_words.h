@@ -20,11 +20,11 @@ struct ScriptTree {
   std::vector<ScriptTree> parts{};
 };
 
-struct TreeSize {
+struct ScriptSize {
   std::size_t commands = 0;
   std::size_t bytes = 0;  ///< roughly, in memory
 };
-TreeSize size_of(const ScriptTree& tree);
+ScriptSize size_of(const ScriptTree& tree);
 
 /// Marks the commands of a loop over a glob, which runs them as often as there are names.
 /// @return false if one of them changes the folder: where the loop ends is then not known

@@ -310,7 +310,7 @@ class ScriptReader {
   bool repeat(ScriptTree& node, const ScriptTree& body, const std::vector<ScriptWord>& items) {
     node.kind = ScriptNode::Kind::list;
     const std::size_t number = lexer_.variables.size();
-    const TreeSize size = size_of(body);
+    const ScriptSize size = size_of(body);
     for (const ScriptWord& item : items) {
       listed_ += size.commands;
       if (listed_ > kMaxScriptCommands || size.bytes > room_)

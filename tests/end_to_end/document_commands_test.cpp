@@ -45,6 +45,7 @@ const struct {
      "makes a user, and writes into folders of the machine"},
     {"docs/ci-templates.md", "cp ci/systemd/sortie.service", "needs systemd as root"},
     {"docs/ci-templates.md", "docker build", "needs a container engine"},
+    {"docs/install.md", "./ci/setup release", "installs packages and builds"},
     {"docs/evidence.md", "jq .predicate",
      "run by evidence_document_test.cpp: cosign asks a service"},
     {"docs/evidence.md", "cosign verify-blob",
