@@ -7,6 +7,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/run_flags.h"
+#include "app/commands/version_text.h"
 #include "app/show/words.h"
 #include "core/base/isolation.h"
 
@@ -146,7 +147,7 @@ void add_exec(CommandTable& table) {
       "sortie exec --json -s workspace-write \"make the failing test pass\"",
       [options, &table] { return start_exec(table, *options); });
   app.alias("e");
-  app.set_version_flag("-V,--version", std::string("sortie ") + SORTIE_VERSION);
+  app.set_version_flag("-V,--version", version_text());
   add_words(app, "PROMPT", options->words, "the prompt; none or -: stdin is the prompt")
       .expected(0, -1);
   add_input(app, *options);
