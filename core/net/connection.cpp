@@ -240,7 +240,19 @@ Connection::~Connection() {
 
 bool Connection::is_stale() const {
   pollfd wait{descriptor_, POLLIN, 0};
-  return ::poll(&wait, 1, 0) != 0;
+  if (::poll(&wait, 1, 0) == 0) return false;
+  if (!socket_->secure) return true;
+  // TLS's own: tickets follow the handshake (RFC 8446 §4.6.1). They are taken without a wait.
+  SSL* const session = socket_->secure.get();
+  const int flags = ::fcntl(descriptor_, F_GETFL);
+  ::fcntl(descriptor_, F_SETFL, flags | O_NONBLOCK);
+  ::ERR_clear_error();
+  char byte = 0;
+  const int count = ::SSL_peek(session, &byte, 1);
+  const bool is_open = count <= 0 && ::SSL_get_error(session, count) == SSL_ERROR_WANT_READ;
+  ::fcntl(descriptor_, F_SETFL, flags);
+  ::ERR_clear_error();
+  return !is_open;
 }
 
 bool Connection::send(std::string_view bytes) {

@@ -138,7 +138,7 @@ struct HttpClient::State {
     bool received = false;   ///< a byte of the response came
   };
 
-  void connect_early(const Url& url, milliseconds limit) noexcept;
+  void connect_early(const Url& url) noexcept;
   void wait_for_early(std::stop_token stop);
   void stop_early();
   HttpResult exchange(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink);
@@ -165,10 +165,9 @@ HttpResult HttpClient::State::ended(Ending otherwise, std::string detail) const 
   }
 }
 
-void HttpClient::State::connect_early(const Url& url, milliseconds limit) noexcept {
+void HttpClient::State::connect_early(const Url& url) noexcept {
   try {
     const SigpipeBlocked no_signal;
-    watchdog.begin(after(limit));
     connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
   } catch (const std::exception&) {
     // The request meets the same again.
@@ -306,13 +305,14 @@ HttpClient::HttpClient(TrustedCertificates certificates, ProxySettings proxy)
 HttpClient::~HttpClient() = default;
 
 void HttpClient::connect_early(const Url& url, milliseconds limit) {
+  // Here, so that a stop reaches it however soon it comes.
+  state_->watchdog.begin(after(limit));
   // Signals are for the main thread.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  state_->early =
-      std::thread([state = state_.get(), url, limit] { state->connect_early(url, limit); });
+  state_->early = std::thread([state = state_.get(), url] { state->connect_early(url); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -2,9 +2,11 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <thread>
 
 #include "core/base/error.h"
@@ -62,11 +64,13 @@ class DeafServer {
       const Fd peer(::accept(listener_.get(), nullptr, nullptr));
       if (!peer) return;
       ::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
-      pollfd wait{peer.get(), 0, 0};  // until it is closed
-      ::poll(&wait, 1, 60'000);
+      // A peer that is closed is not seen behind what nobody reads.
+      pollfd wait{ended_.get(), POLLIN, 0};
+      ::poll(&wait, 1, -1);
     });
   }
   ~DeafServer() {
+    ::eventfd_write(ended_.get(), 1);
     ::shutdown(listener_.get(), SHUT_RDWR);
     thread_.join();
   }
@@ -74,6 +78,7 @@ class DeafServer {
 
  private:
   Fd listener_;
+  Fd ended_{::eventfd(0, EFD_CLOEXEC)};
   int port_ = 0;
   std::thread thread_;
 };
@@ -461,6 +466,64 @@ BOOST_AUTO_TEST_CASE(limits_and_stops_hold_under_tls) {
   const HttpResult handshake =
       send(http, "https://127.0.0.1:" + std::to_string(silent.port()), idle, {.connect = 50ms});
   BOOST_TEST((handshake.ending == Ending::connect_timeout), handshake.detail);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_made_early_carries_the_first_request) {
+  const TemporaryFolder folder;
+  const TestAuthority authority(folder.path());
+  for (const bool tls : {false, true}) {
+    BOOST_TEST_CONTEXT((tls ? "https" : "http")) {
+      std::optional<ServerCertificate> certificate;
+      if (tls) certificate = authority.issue("right", "DNS:localhost,IP:127.0.0.1");
+      ModelServer server({served_stream("a")}, certificate);
+      HttpClient http({.file = authority.bundle()});
+      Collected sink;
+
+      http.connect_early(parse_url(server.url()), 10s);
+      while (server.connections() == 0) std::this_thread::yield();
+      BOOST_TEST(server.requests().empty());
+      const HttpResult result = send(http, server.url(), sink);
+
+      BOOST_TEST((result.ending == Ending::complete), result.detail);
+      BOOST_TEST(sink.body == "a");
+      BOOST_TEST(server.connections() == 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_wrong_early_is_told_by_the_request) {
+  Collected sink;
+  HttpClient refused;
+  const std::string closed = "http://127.0.0.1:" + std::to_string(closed_port());
+  refused.connect_early(parse_url(closed), 10s);
+  const HttpResult result = send(refused, closed, sink);
+  BOOST_TEST((result.ending == Ending::no_connection));
+  BOOST_TEST(result.detail.find("Connection refused") != std::string::npos);
+
+  ModelServer other({served_stream("a")});
+  HttpClient elsewhere;
+  elsewhere.connect_early(parse_url(closed), 10s);
+  BOOST_TEST((send(elsewhere, other.url(), sink).ending == Ending::complete));
+}
+
+// The other side speaks no TLS, so that the handshake would wait for an hour.
+BOOST_AUTO_TEST_CASE(an_early_connection_is_given_up_with_its_request_or_its_client) {
+  ModelServer silent({});
+  const std::string url = "https://127.0.0.1:" + std::to_string(silent.port());
+  const auto connected = [&silent](int count) {
+    while (silent.connections() < count) std::this_thread::yield();
+  };
+  {
+    HttpClient http;
+    http.connect_early(parse_url(url), 1h);
+    connected(1);
+    Collected sink;
+    std::stop_source stop;
+    stop.request_stop();
+    BOOST_TEST((http.send(request_to(url), {}, sink, stop.get_token()).ending == Ending::stopped));
+  }
+  HttpClient unused;
+  unused.connect_early(parse_url(url), 1h);
 }
 
 BOOST_AUTO_TEST_CASE(certificates_that_cannot_be_read_are_the_environments_fault) {
