@@ -130,7 +130,10 @@ struct HttpClient::State {
   Tls tls;
   ProxySettings proxy;
   std::unique_ptr<Connection> connection;  ///< kept from the previous exchange
+  bool is_unused = false;                  ///< `connection` has carried no request
   std::thread early;  ///< makes the first connection; owns the rest until it ends
+  /// Why it was not made, for the first request to this place.
+  std::optional<std::pair<Url, HttpResult>> early_failure;
 
   struct Step {
     HttpResult result;
@@ -138,6 +141,7 @@ struct HttpClient::State {
     bool received = false;   ///< a byte of the response came
   };
 
+  std::optional<HttpResult> connect(const Url& url);
   void connect_early(const Url& url) noexcept;
   void wait_for_early(std::stop_token stop);
   void stop_early();
@@ -168,9 +172,10 @@ HttpResult HttpClient::State::ended(Ending otherwise, std::string detail) const 
 void HttpClient::State::connect_early(const Url& url) noexcept {
   try {
     const SigpipeBlocked no_signal;
-    connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
+    is_unused = true;
+    if (auto failure = connect(url)) early_failure.emplace(url, std::move(*failure));
   } catch (const std::exception&) {
-    // The request meets the same again.
+    // Not the server's: the request meets the same again.
   }
   watchdog.end();
 }
@@ -209,27 +214,39 @@ HttpResult HttpClient::State::exchange(const HttpRequest& request, const HttpLim
   }
 }
 
+/// Makes the connection; what prevented it where that failed.
+std::optional<HttpResult> HttpClient::State::connect(const Url& url) {
+  try {
+    connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
+    return std::nullopt;
+  } catch (const ProxyCredentialsError& error) {
+    return ended(Ending::proxy_credentials, error.what());
+  } catch (const ConnectError& error) {
+    return ended(Ending::no_connection, error.what());
+  }
+}
+
 /// One request to one place: on the kept connection if there is one, else on a fresh one.
 HttpClient::State::Step HttpClient::State::once(const HttpRequest& request, const Url& url,
                                                 const HttpLimits& limits, HttpSink& sink) {
   if (connection &&
       (!request.repeatable || !connection->origin().same_origin(url) || connection->is_stale()))
     connection.reset();
+  const bool is_first = std::exchange(is_unused, false);
   if (connection) {
     watchdog.watch(connection->descriptor());
     Step step = talk(request, url, limits, sink);
     // The server may close a kept connection just as we use it: the request has not failed.
-    const bool was_closed = step.result.ending == Ending::cut && !step.received;
+    // One that carried nothing yet was not kept.
+    const bool was_closed = !is_first && step.result.ending == Ending::cut && !step.received;
     if (!was_closed) return step;
   }
+  // Once: a server that was not there is not asked twice for one request.
+  if (const auto early_one = std::exchange(early_failure, std::nullopt);
+      early_one && early_one->first.same_origin(url))
+    return {.result = early_one->second};
   watchdog.limit(after(limits.connect), Ending::connect_timeout);
-  try {
-    connection = std::make_unique<Connection>(url, proxy_for(proxy, url), tls, watchdog);
-  } catch (const ProxyCredentialsError& error) {
-    return {.result = ended(Ending::proxy_credentials, error.what())};
-  } catch (const ConnectError& error) {
-    return {.result = ended(Ending::no_connection, error.what())};
-  }
+  if (auto failure = connect(url)) return {.result = std::move(*failure)};
   return talk(request, url, limits, sink);
 }
 
@@ -307,6 +324,7 @@ HttpClient::~HttpClient() = default;
 void HttpClient::connect_early(const Url& url, milliseconds limit) {
   // Here, so that a stop reaches it however soon it comes.
   state_->watchdog.begin(after(limit));
+  state_->watchdog.limit(after(limit), Ending::connect_timeout);
   // Signals are for the main thread.
   sigset_t all;
   sigset_t before;

@@ -20,8 +20,8 @@ class HttpClient : public Http {
   ~HttpClient() override;
 
   /// Connects for the first request to this place, on a thread, while the caller does something else.
-  /// Nothing is sent but TLS's handshake, or the proxy's. A connection that can't be made is forgotten:
-  /// the request tries again, and reports it. Called at most once, before send().
+  /// Nothing is sent but TLS's handshake, or the proxy's. That it failed is the result of that
+  /// request. Called at most once, before send().
   void connect_early(const Url& url, std::chrono::milliseconds limit);
   HttpResult send(const HttpRequest& request, const HttpLimits& limits, HttpSink& sink,
                   std::stop_token stop) override;
