@@ -154,7 +154,9 @@ void check_previous(const fs::path& previous) {
   if (!fs::exists(status)) return;
   std::string problem = "is not a folder";
   if (fs::is_directory(status)) {
-    const auto foreign = inspect_output(previous).foreign;
+    auto foreign = inspect_output(previous).foreign;
+    // Of a process that was killed as it made the folder.
+    std::erase_if(foreign, is_temporary_name);
     if (foreign.empty()) return;
     problem = foreign_text(foreign);
   }

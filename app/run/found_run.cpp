@@ -300,7 +300,8 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
     history = read_run_history(transcript);
     key = history->starts.front().run_key;
     if (history->end) {
-      result = result_of_record(history->end->result, history->last_digest);
+      result = as_the_tree_is(result_of_record(history->end->result, history->last_digest), out,
+                              inputs.workspace);
       status = result.string_at("status");
       out.write("result.json", result_text(result));
     }

@@ -33,6 +33,7 @@
 #include "core/record/event_codec.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript.h"
+#include "core/text/shell_quote.h"
 #include "policies/environment/known_secrets.h"
 
 namespace sortie {
@@ -48,6 +49,22 @@ using Diffs = std::map<std::string, std::string>;
 
 bool was_not_applied(const Json& result) {
   return result["applied"].is_boolean() && !result["applied"].boolean();
+}
+
+/// Whether the tree does not have a recorded diff of the run.
+bool lacks_diff(const fs::path& workspace, const OutputFolder& out) {
+  const auto diffs = read_recorded_diffs(out.path() / kTranscriptName);
+  return std::any_of(diffs.begin(), diffs.end(), [&](const RecordedDiff& diff) {
+    return diff.record &&
+           !is_in_tree(place_of(submodule_of_diff(diff.name), workspace), *diff.record);
+  });
+}
+
+/// Whether the record still says that the diff is applied, and result.json no longer does.
+bool was_taken_back(const OutputFolder& out, const Json& result) {
+  if (!was_not_applied(result)) return false;
+  const RunHistory history = read_run_history(out.path() / kTranscriptName);
+  return history.end && history.end->result["applied"].boolean();
 }
 
 std::string partial_name(const std::string& name) {
@@ -95,6 +112,8 @@ class LateEnd {
     Diffs diffs = find_diffs(out_.path(), success()).value_or(Diffs{{kChangesDiff, ""}});
     for (const auto& [name, diff] : diffs) out_.write(name, diff);
     RunEnd end = success();
+    if (end.result["applied"].boolean() && !options_.apply)
+      end.result.set("next", shell_line({"sortie", "land", options_.out}));
     end.result.set("applied", options_.apply ? Json(false) : Json());
     end.result.set("applied_paths", Json::array());
     record(end);
@@ -282,15 +301,17 @@ bool is_done_but_for_handover(const OutputFolder& out, const Json& result, bool 
   return history.success && find_diffs(out.path(), *history.success);
 }
 
+Json as_the_tree_is(Json result, const OutputFolder& out, const fs::path& workspace) {
+  if (result["applied"].boolean() && lacks_diff(workspace, out)) {
+    result.set("applied", false);
+    result.set("applied_paths", Json::array());
+  }
+  return result;
+}
+
 bool apply_is_due(const OutputFolder& out, const RunInputs& inputs, const RunOptions& options,
                   const Json& result) {
-  if (!options.apply) return false;
-  if (!result["applied"].boolean()) return true;
-  const auto diffs = read_recorded_diffs(out.path() / kTranscriptName);
-  return std::any_of(diffs.begin(), diffs.end(), [&](const RecordedDiff& diff) {
-    return diff.record &&
-           !is_in_tree(place_of(submodule_of_diff(diff.name), inputs.workspace), *diff.record);
-  });
+  return options.apply && (!result["applied"].boolean() || lacks_diff(inputs.workspace, out));
 }
 
 ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
@@ -298,8 +319,10 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   Json json = read_result(out);
   const auto found = static_cast<ExitCode>(json.integer_at("exit_code"));
   const bool by_itself = json.find("best_of") == nullptr;  // for attempts it is done by their end
-  const bool due = found == ExitCode::success ? apply_is_due(out, inputs, options, json)
-                                              : is_done_but_for_handover(out, json, false);
+  const bool due =
+      found == ExitCode::success
+          ? apply_is_due(out, inputs, options, json) || (by_itself && was_taken_back(out, json))
+          : is_done_but_for_handover(out, json, false);
   std::unique_ptr<LateEnd> late;
   if (by_itself && due) late = std::make_unique<LateEnd>(out, inputs, options);
   std::string diff = late ? late->begin() : "";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "app/artifacts/output_folder.h"
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
@@ -13,6 +15,10 @@ namespace sortie {
 /// @param killed  result.json did not say so
 /// @throws Error  integrity: its transcript was changed
 bool is_done_but_for_handover(const OutputFolder& out, const Json& result, bool killed);
+
+/// The result of a run by its record, which a kill kept from result.json: "applied" is false where the
+/// tree does not have the diff, since the start of this process took it back (recover_workspace).
+Json as_the_tree_is(Json result, const OutputFolder& out, const std::filesystem::path& workspace);
 
 /// Whether --apply of this command finds something to do with a run that is a success.
 /// @param result  result.json of the run

@@ -89,8 +89,10 @@ ChannelMessage receive_message(int socket, Wait wait) {
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   ssize_t count = 0;
+  // The other end that closes with a message of ours unread resets the connection: that is said once,
+  // before what it sent us first (unix(7), ECONNRESET).
   do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait == Wait::no ? MSG_DONTWAIT : 0));
-  while (count < 0 && errno == EINTR);
+  while (count < 0 && (errno == EINTR || errno == ECONNRESET));
   // A message that does not arrive in time counts as a closed channel (SO_RCVTIMEO, socket(7)).
   result.closed = count == 0 || (count < 0 && (wait == Wait::yes || errno != EAGAIN));
   result.bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);

@@ -149,6 +149,37 @@ BOOST_AUTO_TEST_CASE(a_success_is_applied_once_the_flag_is_given_and_again_where
   run.check_paid_once();
 }
 
+// Killed after the record of its end and before result.json: the next start takes the diff back first.
+BOOST_AUTO_TEST_CASE(what_was_taken_back_after_a_kill_is_told_as_not_applied) {
+  for (const bool applies : {false, true}) {
+    BOOST_TEST_CONTEXT((applies ? "with" : "without") << " --apply") {
+      const ConflictRun run;
+      run.put_back();
+      BOOST_REQUIRE(run.again().status == 0);
+      BOOST_REQUIRE(run.result()["applied"].boolean());
+      const Json result = run.result();
+      run.write("out/result.json", write_json(Json::object({{"version", 1},
+                                                            {"status", "running"},
+                                                            {"sortie", result["sortie"]},
+                                                            {"run_id", result["run_id"]},
+                                                            {"run_key", result["run_key"]}})));
+      run.put_back();
+      run.write("work/gone", "x\n");
+      fs::remove(run.path("work/b.txt"));
+
+      const ProgramEnd end = run.again(applies ? std::vector<std::string>{"--apply"}
+                                               : std::vector<std::string>{});
+
+      BOOST_TEST(end.status == 0, end.errors);
+      BOOST_TEST(run.result()["applied"].boolean(false) == applies);
+      BOOST_TEST(fs::exists(run.path("work/b.txt")) == applies);
+      const std::string next = run.result().string_at("next");
+      BOOST_TEST((next.find(applies ? "look at the changes" : "sortie land") == 0u), next);
+      run.check_paid_once();
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_somebody_changed_while_the_agent_did_lets_it_begin_anew) {
   const RunFolder run;
   run.write("work/a.txt", "a\n");

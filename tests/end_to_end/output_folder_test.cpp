@@ -193,6 +193,19 @@ BOOST_AUTO_TEST_CASE(a_previous_folder_that_is_no_runs_is_not_removed) {
   BOOST_TEST(read_file(folder.path("out.prev")) == "a file of mine");
 }
 
+BOOST_AUTO_TEST_CASE(a_previous_folder_that_was_being_made_at_a_kill_is_made_anew) {
+  const RunFolder folder;
+  write_staged_task(folder);
+  BOOST_REQUIRE(folder.run().status == 0);
+  folder.write("out.prev/.sortie-0123456789abcdef.tmp", "{");
+
+  const ProgramEnd end = run_program(folder.plain_start());
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(fs::exists(folder.path("out.prev/result.json")));
+  BOOST_TEST(!fs::exists(folder.path("out.prev/.sortie-0123456789abcdef.tmp")));
+}
+
 BOOST_AUTO_TEST_CASE(what_somebody_put_into_a_runs_own_folders_is_never_removed) {
   const char* const names[] = {"kept/photo.jpg", "kept/deep/er/photo.jpg", "kept/AGENTS.md",
                                "state/terraform.tfstate", "blobs/mine.bin"};
