@@ -19,6 +19,14 @@ namespace {
 /// A round that has failed for what the task expects of the diff.
 constexpr const char* kExpectCheck = "expect";
 
+/// The setup that failed, after which no command was run; null for none.
+const VerificationOutcome* failed_setup(const VerificationResult& round) {
+  const auto failed =
+      std::find_if(round.outcomes.begin(), round.outcomes.end(),
+                   [](const VerificationOutcome& one) { return one.setup && !one.passed; });
+  return failed == round.outcomes.end() ? nullptr : &*failed;
+}
+
 }  // namespace
 
 void Acceptance::verify_start() {
@@ -29,15 +37,23 @@ void Acceptance::verify_start() {
   if (task.commands.empty() || !is_needed) return;
   RunResult& result = parts_.result;
   result.verification_before = verifier_.verify(VerificationPhase::before, 1, nullptr, nullptr);
+  const VerificationOutcome* const setup = failed_setup(*result.verification_before);
   switch (judge_start(before, result.verification_before->passed)) {
     case StartCheck::go_on:
+      // To mend it may be the task; where it is the machine's fault, all that follows is paid in vain.
+      if (setup != nullptr)
+        result.warnings.push_back(
+            "verify.setup fails on the start state, so none of the commands was tried there: `" +
+            one_line(setup->command, 80) + "`");
       return;
     case StartCheck::nothing_to_do:
       result.nothing_to_do = true;
       throw RunEnds{ExitCode::success, "the verification passes on the start state already"};
     case StartCheck::must_pass:
-      throw RunEnds{ExitCode::task_failed,
-                    "verify.before is pass, but the start state's verification failed"};
+      throw RunEnds{
+          ExitCode::task_failed,
+          std::string("verify.before is pass, but the start state's verification failed") +
+              (setup != nullptr ? ", in its setup" : "")};
   }
 }
 

@@ -319,10 +319,9 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   Json json = read_result(out);
   const auto found = static_cast<ExitCode>(json.integer_at("exit_code"));
   const bool by_itself = json.find("best_of") == nullptr;  // for attempts it is done by their end
-  const bool due =
-      found == ExitCode::success
-          ? apply_is_due(out, inputs, options, json) || (by_itself && was_taken_back(out, json))
-          : is_done_but_for_handover(out, json, false);
+  const bool due = found == ExitCode::success ? apply_is_due(out, inputs, options, json) ||
+                                                    (by_itself && was_taken_back(out, json))
+                                              : is_done_but_for_handover(out, json, false);
   std::unique_ptr<LateEnd> late;
   if (by_itself && due) late = std::make_unique<LateEnd>(out, inputs, options);
   std::string diff = late ? late->begin() : "";

@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(what_was_taken_back_after_a_kill_is_told_as_not_applied) {
       run.write("work/gone", "x\n");
       fs::remove(run.path("work/b.txt"));
 
-      const ProgramEnd end = run.again(applies ? std::vector<std::string>{"--apply"}
-                                               : std::vector<std::string>{});
+      const ProgramEnd end =
+          run.again(applies ? std::vector<std::string>{"--apply"} : std::vector<std::string>{});
 
       BOOST_TEST(end.status == 0, end.errors);
       BOOST_TEST(run.result()["applied"].boolean(false) == applies);

@@ -164,6 +164,27 @@ BOOST_AUTO_TEST_CASE(nothing_to_do_costs_nothing) {
   BOOST_TEST(folder.artifact("changes.diff").empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_setup_that_fails_on_the_start_state_is_told) {
+  for (const bool has_to_pass : {false, true}) {
+    const RunFolder folder;
+    folder.write_task(CassetteWriter().shell({"sh", "-c", "echo 1 > made"}).next().message("done"),
+                      std::string("policy: auto\nverify: {setup: ['test -f made'], commands: "
+                                  "['true'], before: ") +
+                          (has_to_pass ? "pass}\n" : "fail}\n"));
+
+    const ProgramEnd end = folder.run();
+
+    BOOST_TEST(end.status == (has_to_pass ? 1 : 0), end.errors);
+    const Json result = folder.result();
+    if (has_to_pass)
+      BOOST_TEST(result.string_at("reason").ends_with("failed, in its setup"),
+                 result.string_at("reason"));
+    else
+      BOOST_TEST(write_json(result["warnings"]).find("verify.setup fails on the start state") !=
+                 std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_start_state_is_held_to_what_the_task_says_of_it) {
   const struct {
     const char* before;
