@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/land/quoted_words.h"
+#include "ci/report/markdown.h"
 #include "core/files/file_name.h"
 #include "core/text/git_quote.h"
 #include "core/text/text.h"
@@ -114,7 +115,8 @@ Json review_of(const Json& findings, const WhyOutside& why_not) {
                      std::to_string(outside.items().size()) + " elsewhere.";
   if (left > 0) body += " " + std::to_string(left) + " more are left out.";
   for (const Json& one : outside.items())
-    body += "\n\n`" + quoted_words(one.string_at("path"), 200) + ":" + one["line"].text() + "` (" +
+    body += "\n\n" +
+            code_span(quoted_words(one.string_at("path"), 200) + ":" + one["line"].text()) + " (" +
             one.string_at("reason") + ")\n" + one.string_at("body");
   return Json::object({{"version", 1},
                        {"event", "COMMENT"},

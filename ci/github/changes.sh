@@ -12,9 +12,16 @@ for name in SORTIE_BASE SORTIE_HEAD; do
   }
 done
 # The checkout may belong to another user of the container.
-git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd -P)" -C "$SORTIE_WORKSPACE" \
-  diff --no-ext-diff --no-textconv --no-color --unified=10 "$SORTIE_BASE...$SORTIE_HEAD" -- \
-  > "${SORTIE_DIFF:?}"
+git_dir=$(git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd -P)" -C "$SORTIE_WORKSPACE" \
+  rev-parse --absolute-git-dir)
+# A .gitattributes of the pull request could hide what it changes ("*.c -diff"): git reads those of the
+# work tree and of the index, and here both are empty.
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+mkdir "$empty/tree"
+GIT_DIR=$git_dir GIT_WORK_TREE=$empty/tree GIT_INDEX_FILE=$empty/index \
+  git -c core.attributesFile=/dev/null diff --no-ext-diff --no-textconv --no-color --unified=10 \
+  "$SORTIE_BASE...$SORTIE_HEAD" -- > "${SORTIE_DIFF:?}"
 
 most=$((1 << 20)) # of stdin, for {{stdin}}
 size=$(wc -c < "$SORTIE_DIFF")

@@ -105,6 +105,24 @@ constexpr const char* kFindings =
 
 BOOST_AUTO_TEST_SUITE(ci_review)
 
+// "-diff" makes of a text what git calls binary, and shows nothing of.
+BOOST_AUTO_TEST_CASE(attributes_of_the_change_hide_nothing_of_it) {
+  const PullRequest request(kFindings);
+  const fs::path work = request.folder().workspace();
+  request.folder().write("origin/.gitattributes", "*.c -diff\n* binary\n");
+  commit_all(request.folder().path("origin"));
+  git(work, {"pull", "-q"});
+  const std::string head = line_of(git(work, {"rev-parse", "HEAD"}));
+
+  const Said changed =
+      request.run("changes.sh", {{"SORTIE_DIFF", "pull-request.diff"}, {"SORTIE_HEAD", head}});
+
+  BOOST_TEST(changed.status == 0, changed.output);
+  const std::string diff = read_file(request.at("pull-request.diff"));
+  BOOST_TEST(diff.find("\n-2\n+wrong\n") != std::string::npos, diff);
+  BOOST_TEST(diff.find("\n+*.c -diff\n") != std::string::npos, diff);
+}
+
 BOOST_AUTO_TEST_CASE(findings_on_lines_of_the_change_become_comments_and_others_stand_in_the_body) {
   const PullRequest request(kFindings);
 

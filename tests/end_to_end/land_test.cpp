@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(findings_become_comments_on_lines_that_the_diff_shows) {
       R"({"file": "a.txt", "line": 21, "severity": "high", "message": "@all wrong", "suggestion": "x"},)"
       R"({"file": "a.txt", "line": 1, "message": "not shown"},)"
       R"({"file": "other.txt", "line": 1, "message": "not changed"},)"
-      R"({"file": "../x", "line": -1, "message": "nowhere"},)"
+      R"({"file": "../x`@me`", "line": -1, "message": "nowhere"},)"
       R"(7, {"file": 3}]})";
   pipeline.run(script("echo end >> a.txt", answer),
                "policy: auto\noutput: {schema: answer.json}\n");
@@ -229,6 +229,8 @@ BOOST_AUTO_TEST_CASE(findings_become_comments_on_lines_that_the_diff_shows) {
   BOOST_TEST(comment.integer_at("line") == 21);
   BOOST_TEST(!holds(comment.string_at("body"), "@all"));
   BOOST_TEST(review["outside"].items().size() == 4u);
+  // Markdown in a file's name is none.
+  BOOST_TEST(holds(review.string_at("body"), "\n\n`` ../x`"), review.string_at("body"));
 }
 
 BOOST_AUTO_TEST_CASE(findings_without_a_change_are_landed_as_a_review_alone) {

@@ -49,7 +49,7 @@ struct ReviewRun : RunFolder {
   }
 };
 
-Json finding(const std::string& file, int line, const std::string& severity,
+Json finding(const std::string& file, std::int64_t line, const std::string& severity,
              const std::string& message) {
   return Json::object({{"file", file},
                        {"line", line},
@@ -146,7 +146,8 @@ BOOST_AUTO_TEST_CASE(findings_are_results_of_sarif,
                      *boost::unit_test::precondition(npm_is_installed)) {
   const ReviewRun folder(Json::array(
       {finding("src/a b%.c", 3, "error", "wrong " + repair_utf8(kHostile)),
-       finding("../../etc/passwd", 1, "note", "away"), finding("b.c", 0, "warning", "")}));
+       finding("../../etc/passwd", 1, "note", "away"), finding("b.c", 0, "warning", ""),
+       finding("b.c", 1LL << 40, "note", "a[i](0) and [this](https://example.com)")}));
   BOOST_TEST(folder.run().status == 0);
 
   const ProgramEnd end = report(folder.out(), {"--format", "sarif"});
@@ -161,8 +162,15 @@ BOOST_AUTO_TEST_CASE(findings_are_results_of_sarif,
   BOOST_TEST(place["artifactLocation"].string_at("uri") == "src/a%20b%25.c");
   BOOST_TEST(place["region"].integer_at("startLine") == 3);
   BOOST_TEST(!says(results[0]["message"].string_at("text"), "\x1b"));
-  BOOST_TEST(results[1]["locations"].items().empty());
-  BOOST_TEST(results[2]["message"].string_at("text") == "(no message)");
+  BOOST_TEST(results[1]["message"].string_at("text") == "(no message)");
+  BOOST_TEST(results[2]["message"].string_at("text") ==
+             "a\\[i\\](0) and \\[this\\](https://example.com)");
+  BOOST_TEST(results[2]["locations"].items().at(0)["physicalLocation"].find("region") == nullptr);
+  // GitHub refuses all results for one without a location.
+  const Json& told = log["runs"].items().at(0)["invocations"].items().at(0);
+  const auto& notifications = told["toolExecutionNotifications"].items();
+  BOOST_REQUIRE(notifications.size() == 1u);
+  BOOST_TEST(notifications[0]["message"].string_at("text") == "away");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_without_findings_is_sarif_without_results,
