@@ -445,6 +445,7 @@ std::string OutputFolder::write(const std::string& name, std::string_view conten
     std::error_code error;
     fs::create_directories((path_ / name).parent_path(), error);
     if (error) throw path_error((path_ / name).string(), error.value());
+    synced = Synced::name;  // sync() is of this folder alone
   }
   write_file(path_ / name, content, new_file_mode(), synced);
   return "sha256:" + sha256_hex(content);
@@ -453,6 +454,11 @@ std::string OutputFolder::write(const std::string& name, std::string_view conten
 void OutputFolder::remove_diffs() const {
   remove(kChangesDiff);
   remove_tree(path_ / kSubmoduleDiffs);
+}
+
+void OutputFolder::sync() const {
+  const Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::fsync(folder.get()) != 0) throw path_error(path_.string(), errno);
 }
 
 void OutputFolder::remove(const std::string& name) const {

@@ -65,6 +65,8 @@ class OutputFolder {
   /// @return  the digest of the content: "sha256:…"
   std::string write(const std::string& name, std::string_view content,
                     Synced synced = Synced::name) const;
+  /// Makes the names of what was written with Synced::content last. @throws Error
+  void sync() const;
   void remove(const std::string& name) const;
   /// Removes the diffs of a success.
   void remove_diffs() const;

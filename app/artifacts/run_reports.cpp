@@ -13,8 +13,8 @@ std::map<std::string, std::string> write_reports(const OutputFolder& out, const 
   try {
     const RunStory story = read_run_story(out.path(), result, &redactor);
     std::map<std::string, std::string> digests;
-    digests[kSummaryName] = out.write(kSummaryName, summary_text(story));
-    digests[kPageName] = out.write(kPageName, page_text(story));
+    digests[kSummaryName] = out.write(kSummaryName, summary_text(story), Synced::content);
+    digests[kPageName] = out.write(kPageName, page_text(story), Synced::content);
     return digests;
   } catch (const std::exception&) {
     for (const char* name : kReportNames) out.remove(name);

@@ -52,7 +52,7 @@ void Handover::write_artifacts() {
   if (!message_.empty()) {
     // Only an answer that matches the schema is written as JSON.
     const std::string name = is_json_ ? "last-message.json" : "last-message.txt";
-    parts_.result.artifacts[name] = parts_.out.write(name, message_);
+    parts_.result.artifacts[name] = parts_.out.write(name, message_, Synced::content);
   }
   write_diff(success ? kChangesDiff : kPartialDiff);
   if (success) hand_out(diff());
@@ -73,7 +73,8 @@ void Handover::hand_out(std::string_view diff) {
 void Handover::write_diff(const std::string& name) {
   if (parts_.tree != nullptr && !parts_.tree->workspace().keeps_start()) return;
   if (!has_diff()) {
-    if (name == kChangesDiff) parts_.result.artifacts[name] = parts_.out.write(name, "");
+    if (name == kChangesDiff)
+      parts_.result.artifacts[name] = parts_.out.write(name, "", Synced::content);
     return;
   }
   const Diff& whole = *parts_.tree->diff();
@@ -107,7 +108,7 @@ bool Handover::write_part(const Diff& diff, const std::string& name) {
          diff_record(diff, name, parts_.redactor,
                      FilesBelow(parts_.tree->workspace().start(), diff.submodule))});
   }
-  parts_.result.artifacts[name] = parts_.out.write(name, text);
+  parts_.result.artifacts[name] = parts_.out.write(name, text, Synced::content);
   return true;
 }
 

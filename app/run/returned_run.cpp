@@ -219,12 +219,14 @@ class LateEnd {
   /// Adds the end, unless it is the last one already. result.json and the attestation follow it.
   void record(const RunEnd& end) {
     if (!history_.end || history_.end->result != end.result) {
+      out_.sync();
       transcript_.on(to_record({history_.used.turns, end}));
       history_.end = end;
     }
     const Json result = result_of_record(end.result, transcript_.last_digest());
     if (result["attestation"].is_string())
-      out_.write(kAttestationName, attestation_text(out_.path(), result_text(result)));
+      out_.write(kAttestationName, attestation_text(out_.path(), result_text(result)),
+                 Synced::content);
     out_.write("result.json", result_text(result));
   }
 
@@ -268,7 +270,7 @@ void say_cached(const OutputFolder& out, Json json) {
   json.set("cached", true);
   // It names the digest of result.json.
   if (json["attestation"].is_string())
-    out.write(kAttestationName, attestation_text(out.path(), result_text(json)));
+    out.write(kAttestationName, attestation_text(out.path(), result_text(json)), Synced::content);
   out.write("result.json", result_text(json));
 }
 

@@ -31,6 +31,7 @@ class RunClosing {
   void explain_end();
   void report();
   void close_record();
+  void end_record();
   void print_end(const std::string& untold);
   EndFacts end_facts() const;
   /// Where people look for what the run has left; "" for nowhere.
@@ -88,7 +89,7 @@ ExitCode RunClosing::end() {
   hand_over();
   report();
   run_.room.reset();
-  finish([this] { run_.record.close(); });
+  finish([this] { end_record(); });
   attest();
   const ExitCode recorded = run_.result.code;
   const std::string untold = finish([this] {
@@ -113,7 +114,8 @@ void RunClosing::attest() {
   finish([this] {
     const Json result = run_.secrets.redactor().json(result_json(run_.result, run_.record.tally()),
                                                      Audience::people);
-    run_.out.write(kAttestationName, attestation_text(run_.out.path(), result_text(result)));
+    run_.out.write(kAttestationName, attestation_text(run_.out.path(), result_text(result)),
+                   Synced::content);
   });
   if (run_.result.code != ExitCode::success) close_record();
 }
@@ -137,7 +139,13 @@ void RunClosing::report() {
 /// Ends the record once more, since the end has changed.
 void RunClosing::close_record() {
   report();
-  finish([this] { run_.record.close(); });
+  finish([this] { end_record(); });
+}
+
+/// The artifacts are on disk before the record says that they are.
+void RunClosing::end_record() {
+  run_.out.sync();
+  run_.record.close();
 }
 
 /// Prints all that people get at the end: the message or the last event, the sum, the last line.
