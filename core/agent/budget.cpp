@@ -283,8 +283,7 @@ std::optional<std::string> Budget::take_notice() {
 }
 
 milliseconds Budget::time_left() const {
-  const auto left = std::chrono::duration_cast<milliseconds>(deadline_ - clock_.steady());
-  return std::max(left, milliseconds(0));
+  return std::max(std::chrono::ceil<milliseconds>(deadline_ - clock_.steady()), milliseconds(0));
 }
 
 milliseconds Budget::time_used() const {

@@ -90,7 +90,8 @@ class Budget {
   std::optional<std::string> take_notice();
 
   std::chrono::steady_clock::time_point deadline() const noexcept { return deadline_; }
-  /// Never negative.
+  /// Rounded up: what is given this time ends no earlier than the run. 0 only when the time is
+  /// up.
   std::chrono::milliseconds time_left() const;
   std::chrono::milliseconds time_used() const;
   int turns() const noexcept { return turns_; }

@@ -57,7 +57,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
       http_request.headers = options_.headers;
       for (auto& header : credential->headers()) http_request.headers.push_back(std::move(header));
     }
-    const milliseconds left = to_ms(deadline - clock_.steady());
+    const milliseconds left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
     if (left <= milliseconds(0)) throw out_of_time();
     stream.on_request(record, attempt);
     HttpLimits limits = options_.limits;
@@ -132,7 +132,7 @@ void HttpModel::wait(const ModelFailure& failure, int attempt,
   const std::string message = failure.message + plan_of(failure);
   if (!failure.transient)
     throw ModelError(place + ": " + message, failure.code, failure.kind, failure.retry_after);
-  const milliseconds left = to_ms(deadline - clock_.steady());
+  const milliseconds left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
   if (failure.retry_after && *failure.retry_after >= left)
     throw ModelError(place + ": " + message + "; the provider asks to wait " +
                          seconds_of(*failure.retry_after) + ", and the time budget has " +

@@ -294,7 +294,7 @@ void SignIn::write_back() {
 
 HttpLimits SignIn::limits_until(std::chrono::steady_clock::time_point deadline) const {
   HttpLimits limits = options_.limits;
-  const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock_.steady());
+  const auto left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
   limits.total = std::max(std::min(limits.total, left), milliseconds(1));
   return limits;
 }

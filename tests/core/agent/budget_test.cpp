@@ -37,6 +37,11 @@ BOOST_AUTO_TEST_CASE(a_limit_is_reached_exactly_when_it_is_used_up) {
   clock.monotonic += 9999ms;
   BOOST_TEST(!budget.time_up());
   BOOST_TEST((budget.time_left() == 1ms));
+  // A call that is given the time left must not end before the time is up.
+  clock.monotonic += 600us;
+  BOOST_TEST(!budget.time_up());
+  BOOST_TEST((budget.time_left() == 1ms));
+  clock.monotonic -= 600us;
   clock.monotonic += 10s;
   BOOST_TEST((budget.time_left() == 0ms));
   const BudgetLimit expected{BudgetKind::time, 10'000, 19'999, "time 19 s of 10 s",

@@ -24,7 +24,7 @@ bool pause(milliseconds time, std::stop_token stop) {
 }
 
 milliseconds left_until(Clock::time_point end) {
-  return std::max(std::chrono::duration_cast<milliseconds>(end - Clock::now()), milliseconds(0));
+  return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds(0));
 }
 
 HttpLimits http_limits(const HttpExchangeLimits& limits, milliseconds total) {
