@@ -1,3 +1,4 @@
+#include <re2/re2.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,7 +115,9 @@ BOOST_AUTO_TEST_CASE(the_first_request_tells_of_the_task_and_not_of_the_machine)
   BOOST_TEST(names == expected, boost::test_tools::per_element());
   char host[256] = {};
   BOOST_REQUIRE(::gethostname(host, sizeof host - 1) == 0);
-  if (std::string(host) != "localhost") BOOST_TEST(!holds(whole, host), host);
+  // As a word of its own: the random name of the test's folder may hold a short host name.
+  const RE2 host_word("\\b" + RE2::QuoteMeta(host) + "\\b");
+  if (std::string(host) != "localhost") BOOST_TEST(!RE2::PartialMatch(whole, host_word), host);
   BOOST_TEST(!holds(whole, "name-of-this-machine"));
   BOOST_TEST(!holds(whole, "user-of-this-machine"));
 }
