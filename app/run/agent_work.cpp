@@ -44,9 +44,10 @@ AgentWork::AgentWork(const Parts& parts)
 
 /// Begins with the history of the thread's earlier runs.
 void AgentWork::take_up_thread() {
-  if (auto earlier = thread_conversation(inputs_.thread->earlier, agent_.loop().settings(),
-                                         inputs_.task.model))
-    agent_.loop().restore(std::move(*earlier));
+  ThreadConversation earlier = thread_conversation(
+      inputs_.thread->earlier, agent_.loop().settings(), inputs_.task.model);
+  if (earlier.sent) agent_.loop().restore(std::move(*earlier.sent));
+  unsent_ = std::move(earlier.unsent);
 }
 
 void AgentWork::take_up(const RunHistory& history) {
@@ -130,6 +131,8 @@ void AgentWork::ask(const std::string& text) {
   std::vector<Item> items = agent_.message(text);
   if (auto notes = parts_.notes.take_message(redactor_))  // before the first prompt
     items.insert(items.end() - 1, std::move(*notes));
+  for (const std::string& prompt : std::exchange(unsent_, {}))
+    items.insert(items.end() - 1, Item{Message{Message::Role::user, redactor_.text(prompt)}});
   judge(run_to_answer(agent_.loop(), std::move(items), answers ? &*answer_check_ : nullptr,
                       parts_.record.events(), parts_.signals.token()),
         answers);

@@ -82,6 +82,7 @@ class AgentWork {
   const RunHistory* earlier_ = nullptr;        ///< of the run that is resumed
   std::optional<EarlierTurn> earlier_turn_;    ///< its last one, until it is gone on with
   int earlier_number_ = 0;                     ///< of that turn
+  std::vector<std::string> unsent_{};          ///< prompts of the thread that no request had
   std::optional<LoopResult> without_message_;  ///< how the turn ended, if it had no message
 };
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "app/run/resumption.h"
+#include "core/json/json.h"
 #include "core/record/transcript_reader.h"
+#include "core/task/placeholders.h"
 
 namespace sortie {
 namespace {
@@ -31,6 +33,21 @@ bool is_of(const RunHistory& history, const TaskModel& model) {
   for (auto turn = history.turns.rbegin(); turn != history.turns.rend(); ++turn)
     if (!turn->requests.empty()) return turn->requests.back().provider == model.provider;
   return false;
+}
+
+/// The prompt of a run's task, as it would have been sent. Its images are in no record.
+std::string prompt_of(const RunHistory& history) {
+  if (history.starts.empty()) return "";
+  try {
+    const Json task = parse_json(history.starts.back().task.text);
+    std::string prompt;
+    for (const PromptPart& part : split_prompt(task.string_at("prompt"))) prompt += part.text;
+    if (!prompt.empty() && !task["images"].items().empty())
+      prompt += "\n\n(The images of this message were not kept.)";
+    return prompt;
+  } catch (const JsonError&) {
+    return "";
+  }
 }
 
 /// Only the provider that sent them can read an item's own form.
@@ -69,21 +86,22 @@ std::optional<EarlierConversation> conversation_of(const RunHistory& history,
   return std::move(earlier);
 }
 
-std::optional<EarlierConversation> thread_conversation(
-    const std::vector<std::filesystem::path>& transcripts, const ModelSettings& settings,
-    const TaskModel& model) {
+ThreadConversation thread_conversation(const std::vector<std::filesystem::path>& transcripts,
+                                       const ModelSettings& settings, const TaskModel& model) {
   std::vector<Response> older;
   std::vector<RunHistory> runs;
   for (const std::filesystem::path& transcript : transcripts)
     if (beginning_of(transcript) == Beginning::record) runs.push_back(read_run_history(transcript));
-  std::optional<EarlierConversation> found;
+  ThreadConversation thread;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     if (auto conversation = conversation_of(*run, older, settings, model))
-      found = std::move(conversation);
+      thread = {.sent = std::move(conversation)};
+    else if (std::string prompt = prompt_of(*run); !prompt.empty())
+      thread.unsent.push_back(std::move(prompt));
     for (Response& response : responses_of(*run, settings, model))
       older.push_back(std::move(response));
   }
-  return found;
+  return thread;
 }
 
 }  // namespace sortie

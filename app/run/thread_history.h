@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/agent/earlier_work.h"
@@ -22,10 +23,15 @@ std::optional<EarlierConversation> conversation_of(const RunHistory& history,
                                                    const ModelSettings& settings,
                                                    const TaskModel& model);
 
-/// The conversation of the newest of these transcripts that has one.
+/// What a thread's earlier runs leave to the next one.
+struct ThreadConversation {
+  std::optional<EarlierConversation> sent{};  ///< of the newest run that sent a request
+  std::vector<std::string> unsent{};          ///< the prompts of the runs after it, oldest first
+};
+
+/// @param transcripts  of the thread's runs, the newest first
 /// @throws Error  ExitCode::integrity: a transcript was changed
-std::optional<EarlierConversation> thread_conversation(
-    const std::vector<std::filesystem::path>& transcripts, const ModelSettings& settings,
-    const TaskModel& model);
+ThreadConversation thread_conversation(const std::vector<std::filesystem::path>& transcripts,
+                                       const ModelSettings& settings, const TaskModel& model);
 
 }  // namespace sortie

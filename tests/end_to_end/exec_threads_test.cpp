@@ -121,6 +121,39 @@ BOOST_AUTO_TEST_CASE(a_thread_goes_on_after_its_process_was_killed) {
   BOOST_TEST(has(second.requests().front().body, "Interrupted: the run was stopped"));
 }
 
+// A turn that ends, or is killed, before its first request leaves its prompt to the next one.
+BOOST_AUTO_TEST_CASE(a_prompt_that_was_not_sent_is_in_the_next_request) {
+  const ExecRun run;
+  const ModelServer server(served(reply("Done.")));
+  const std::vector<std::string> fails = {"--json",
+                                          "-c",
+                                          "mcp_servers.own.command=/bin/false",
+                                          "-c",
+                                          "mcp_servers.own.required=true"};
+  auto words = fails;
+  write_file(run.path("image.png"), images::kPng);
+  words.insert(words.end(), {"-i", run.path("image.png").string(), "--", "first {{it}}"});
+  const ProgramEnd one = run.exec(server, words);
+  BOOST_TEST_REQUIRE(one.status == 1, one.errors);
+  BOOST_TEST_REQUIRE(server.requests().empty());
+  words = fails;
+  words.insert(words.end(), {"resume", "--last", "second"});
+  const ProgramEnd two = run.exec(server, words);
+  BOOST_TEST_REQUIRE(two.status == 1, two.errors);
+  BOOST_TEST(thread_of(two) == thread_of(one));
+
+  const ProgramEnd three = run.exec(server, {"--json", "resume", "--last", "third"});
+  BOOST_TEST_REQUIRE(three.status == 0, three.errors);
+  BOOST_TEST(said_in(server.requests().front()) ==
+             "first {{it}}\n\n(The images of this message were not kept.) | second | third");
+  BOOST_TEST(message_texts(server.requests().front()).front().starts_with("<environment_context>"));
+  const ModelServer later(served(reply("Again.")));
+  BOOST_TEST(run.exec(later, {"resume", "--last", "fourth"}).status == 0);
+  BOOST_TEST(said_in(later.requests().front()) ==
+             "first {{it}}\n\n(The images of this message were not kept.) | second | third | Done. | "
+             "fourth");
+}
+
 BOOST_AUTO_TEST_CASE(the_last_thread_is_that_of_this_workspace) {
   const ExecRun run;
   fs::create_directory(run.path("other"));

@@ -46,6 +46,7 @@ class SteadyModel {
  public:
   SteadyModel() : server_([this](const ReceivedRequest& request) { return answer(request); }) {}
   std::string url() const { return server_.url("/v1"); }
+  ReceivedRequest last_request() const { return server_.requests().back(); }
 
  private:
   ServedResponse answer(const ReceivedRequest& request) {
@@ -107,12 +108,18 @@ class SteadyModel {
   LoopbackHttp server_;
 };
 
+/// The files that the steps of the script change.
+inline void fill_steady_workspace(const RunFolder& run) {
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += "line " + std::to_string(i) + "\n";
+  run.write("work/a.txt", lines);
+  for (int i = 0; i < kSteadyTurns; ++i)
+    run.write("work/old" + std::to_string(i) + ".txt", "old\n");
+}
+
 struct SteadyRun : ProviderRun {
   SteadyRun() {
-    std::string lines;
-    for (int i = 0; i < 200; ++i) lines += "line " + std::to_string(i) + "\n";
-    write("work/a.txt", lines);
-    for (int i = 0; i < kSteadyTurns; ++i) write("work/old" + std::to_string(i) + ".txt", "old\n");
+    fill_steady_workspace(*this);
     commit_workspace();
     write_task("", "verify: {commands: ['test -f repaired.txt'], rounds: 2}\n");
   }
