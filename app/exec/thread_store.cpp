@@ -119,9 +119,10 @@ fs::path ThreadStore::begin(const std::string& thread, const std::string& run,
   for (const fs::path& one : {folder.parent_path(), folder})
     if (fs::is_symlink(one, unknown)) why = path_text(one) + ": is a link";
   if (!why.empty()) return {};
-  why = make_private(folder);
+  why = make_private(folder.parent_path());
   if (!why.empty()) return {};
-  // Beside it: a run has its folder for itself.
+  // Beside the run's folder, which a run has for itself, and before it: where a kill comes in between,
+  // there is no run without a place.
   Json place = Json::object({{"workspace", workspace.string()}});
   if (!out.empty()) place.set("out", out.string());
   try {
@@ -130,7 +131,8 @@ fs::path ThreadStore::begin(const std::string& thread, const std::string& run,
     why = error.what();
     return {};
   }
-  return folder;
+  why = make_private(folder);
+  return why.empty() ? folder : fs::path();
 }
 
 std::optional<KeptThread> ThreadStore::find(const std::string& id) const {
@@ -172,8 +174,11 @@ std::vector<fs::path> ThreadStore::transcripts(const KeptThread& thread) {
 void ThreadStore::keep(const fs::path& out, const fs::path& folder) {
   std::error_code error;
   const auto how = fs::copy_options::overwrite_existing | fs::copy_options::recursive;
+  // A kill leaves no part of a transcript that would be taken for the whole.
+  const fs::path unfinished = folder / (std::string(kTranscriptName) + ".new");
   if (fs::exists(out / "blobs", error)) fs::copy(out / "blobs", folder / "blobs", how, error);
-  if (!error) fs::copy_file(out / kTranscriptName, folder / kTranscriptName, how, error);
+  if (!error) fs::copy_file(out / kTranscriptName, unfinished, how, error);
+  if (!error) fs::rename(unfinished, folder / kTranscriptName, error);
   if (error) throw path_error(folder.string(), error.value());
 }
 
