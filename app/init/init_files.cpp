@@ -59,6 +59,10 @@ std::string verified_work(const Toolchain& toolchain) {
         "  # where the agent is to write tests.\n";
     text += yaml_list("  ", "restore", toolchain.restore);
   }
+  if (!toolchain.may_change.empty()) {
+    text += "  # What the test runner notes for its next run: nothing that the tests check.\n";
+    text += yaml_list("  ", "may_change", toolchain.may_change);
+  }
   return text;
 }
 

@@ -106,6 +106,7 @@ Toolchain read_ruby(const Project& project) {
     ruby.commands = {tests};
   }
   ruby.restore = project.patterns_of({"spec", "test"});
+  if (rspec) ruby.may_change = {".rspec_status"};
   return ruby;
 }
 
@@ -120,6 +121,8 @@ Toolchain read_php(const Project& project) {
   // Without it composer asks, or loads no plugin, where root starts it: in most containers of CI.
   php.variables = {{"COMPOSER_ALLOW_SUPERUSER", "1"}};
   php.restore = project.patterns_of({"tests", "test"});
+  // How long each test took. Many projects ignore it, new ones do not yet.
+  php.may_change = {".phpunit.result.cache", ".phpunit.cache/**"};
   return php;
 }
 

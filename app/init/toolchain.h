@@ -21,6 +21,8 @@ struct Toolchain {
   std::vector<std::string> setup{};     ///< verify.setup
   std::vector<std::string> commands{};  ///< verify.commands; none: there is nothing to verify by
   std::vector<std::string> restore{};   ///< the tests, as git patterns
+  /// verify.may_change: notes of a test runner for its next run, such as how long each test took.
+  std::vector<std::string> may_change{};
   std::vector<std::pair<std::string, std::string>> variables{};  ///< environment.set
 };
 

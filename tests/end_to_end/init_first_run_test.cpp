@@ -52,6 +52,13 @@ with zipfile.ZipFile("three-1.0-py3-none-any.whl", "w") as wheel:
     wheel.writestr(about + "RECORD", "")
 ')";
 
+/// Debian's rake as a gem of the project, which bundler installs without a network.
+constexpr const char* kMakeRake =
+    "mkdir -p vendor && cp -RL /usr/share/rubygems-integration/all/gems/rake-13* vendor/rake && "
+    "echo 'Gem::Specification.new(\"rake\", \"13.0.6\") { |gem| gem.summary = gem.author = "
+    "\"rake\"; gem.files = Dir[\"{lib,exe}/**/*\"]; gem.bindir = \"exe\"; gem.executables = "
+    "[\"rake\"] }' > vendor/rake/rake.gemspec";
+
 const std::vector<SmallProject>& small_projects() {
   static const std::vector<SmallProject> all = {
       {"python",
@@ -112,6 +119,15 @@ const std::vector<SmallProject>& small_projects() {
        "calc.c",
        "  return a - b;",
        "  return a + b;"},
+      {"meson",
+       {"meson", "ninja", "cc"},
+       {{"meson.build", "project('calc', 'c')\ntest('calc', executable('calc', 'calc.c'))\n"},
+        {"calc.c",
+         "static int add(int a, int b) {\n  return a - b;\n}\n\n"
+         "int main(void) { return add(1, 2) == 3 ? 0 : 1; }\n"}},
+       "calc.c",
+       "  return a - b;",
+       "  return a + b;"},
       {"make",
        {"cc", "make"},
        {{"Makefile", "test: calc\n\t./calc\ncalc: calc.c\n\tcc -o calc calc.c\n"},
@@ -142,6 +158,44 @@ const std::vector<SmallProject>& small_projects() {
        "src/lib.rs",
        "    a - b",
        "    a + b"},
+      {"ruby by bundler",
+       {"bundle", "rake"},
+       {{"Gemfile", "source \"https://rubygems.org\"\ngem \"rake\", path: \"vendor/rake\"\n"},
+        {"Rakefile", "require \"rake/testtask\"\nRake::TestTask.new\n"},
+        {"lib/calc.rb", "def add(a, b)\n  a - b\nend\n"},
+        {"test/test_calc.rb", "require \"calc\"\nfail \"wrong\" unless add(1, 2) == 3\n"}},
+       "lib/calc.rb",
+       "  a - b",
+       "  a + b",
+       kMakeRake},
+      {"ruby by rspec, which keeps the status of each example",
+       {"rspec"},
+       {{".rspec", "--require spec_helper\n"},
+        {"lib/calc.rb", "def add(a, b)\n  a - b\nend\n"},
+        {"spec/spec_helper.rb",
+         "require \"calc\"\nRSpec.configure do |config|\n"
+         "  config.example_status_persistence_file_path = \".rspec_status\"\nend\n"},
+        {"spec/calc_spec.rb",
+         "RSpec.describe \"add\" do\n  it(\"adds\") { expect(add(1, 2)).to eq 3 }\nend\n"}},
+       "lib/calc.rb",
+       "  a - b",
+       "  a + b"},
+      // PHPUnit keeps the times of the tests, and nothing here ignores that file.
+      {"php",
+       {"composer", "phpunit"},
+       {{"composer.json",
+         "{\"name\": \"example/calc\", \"autoload\": {\"files\": [\"calc.php\"]}, "
+         "\"scripts\": {\"test\": \"phpunit tests\"}}\n"},
+        {".gitignore", "vendor\n"},
+        {"calc.php", "<?php\nfunction add($a, $b) {\n    return $a - $b;\n}\n"},
+        {"tests/CalcTest.php",
+         "<?php\nrequire __DIR__ . '/../vendor/autoload.php';\n"
+         "final class CalcTest extends PHPUnit\\Framework\\TestCase {\n"
+         "    public function testAdd(): void {\n"
+         "        $this->assertSame(3, add(1, 2));\n    }\n}\n"}},
+       "calc.php",
+       "    return $a - $b;",
+       "    return $a + $b;"},
   };
   return all;
 }
