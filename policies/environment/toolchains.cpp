@@ -150,6 +150,12 @@ Toolchains find_toolchains(const Environment& own, const fs::path& caller_home,
   if (has_home) {
     for (const char* file : kCredentials) found.credentials.push_back(caller_home / file);
   }
+  // The caller's cache can't be written to there, and ccache fails then: it only looks into it, and
+  // has its own files where the run has room. Source: ccache(1), CCACHE_READONLY, CCACHE_TEMPDIR.
+  if (run_home != caller_home && found.variables.count("CCACHE_DIR") != 0) {
+    found.variables.emplace("CCACHE_READONLY", "1");
+    found.variables.emplace("CCACHE_TEMPDIR", (run_home / "tmp").string());
+  }
   // A folder in another one is shown with it.
   std::sort(found.folders.begin(), found.folders.end());
   found.folders.erase(std::unique(found.folders.begin(), found.folders.end()), found.folders.end());

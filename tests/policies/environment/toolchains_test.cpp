@@ -99,6 +99,19 @@ BOOST_AUTO_TEST_CASE(where_home_is_another_folder_the_variables_lead_to_the_call
   BOOST_TEST(found.variables.at("GOMODCACHE") == (here.home / "go/pkg/mod").string());
 }
 
+BOOST_AUTO_TEST_CASE(where_home_is_another_folder_ccache_only_reads_the_callers_cache) {
+  const Home here;
+  fs::create_directories(here.home / ".cache/ccache");
+
+  const Environment apart = here.find({}, "/private/home").variables;
+  const Environment same = here.find({}, here.home).variables;
+
+  BOOST_TEST(apart.at("CCACHE_DIR") == (here.home / ".cache/ccache").string());
+  BOOST_TEST(apart.at("CCACHE_READONLY") == "1");
+  BOOST_TEST(apart.at("CCACHE_TEMPDIR") == "/private/home/tmp");
+  BOOST_TEST(same.count("CCACHE_READONLY") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_variable_shows_no_folder_that_holds_others) {
   const Home here;
   const std::string refused[] = {"/",
