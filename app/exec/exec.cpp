@@ -262,7 +262,7 @@ void Exec::take_folder() {
 
 std::string Exec::prompt_of(const std::optional<std::string>& argument,
                             const PipedInput& piped) const {
-  if (!options_.review) return compose_prompt(argument, piped);
+  if (!options_.review) return compose_prompt(argument, piped, options_.images);
   const bool named = argument && argument->empty();  // by flags
   const bool none = !argument && trimmed(piped.text).empty();
   std::string own = named || none ? "" : compose_prompt(argument, piped);

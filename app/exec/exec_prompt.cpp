@@ -36,6 +36,18 @@ bool is_there(const std::string& word) {
   return std::filesystem::exists(word, error);
 }
 
+/// What to write where -i may have taken the prompt.
+std::string no_prompt(const std::vector<std::string>& images) {
+  const std::string missing = "no prompt: give it as an argument, or pipe it into stdin";
+  if (images.empty()) return missing;
+  const std::string& last = images.back();
+  if (images.size() == 1 || is_there(last))
+    return missing + "; -i takes all words behind it, so the prompt stands before it";
+  const std::string word = one_line(last, 60);
+  return "no prompt: -i takes all words behind it as images, also '" + word +
+         "', which is no file; write '-- " + word + "', or the prompt before -i";
+}
+
 bool has_blank(const std::string& word) { return word.find_first_of(" \t\n") != std::string::npos; }
 
 }  // namespace
@@ -64,7 +76,8 @@ void drain_piped_input() {
   if (::isatty(STDIN_FILENO) != 1) drain();
 }
 
-std::string compose_prompt(const std::optional<std::string>& argument, const PipedInput& piped) {
+std::string compose_prompt(const std::optional<std::string>& argument, const PipedInput& piped,
+                           const std::vector<std::string>& images) {
   if (!piped.problem.empty()) throw InputError(piped.problem);
   const bool piped_alone = !argument || *argument == "-";
   std::string prompt = piped_alone ? piped.text : *argument;
@@ -73,8 +86,7 @@ std::string compose_prompt(const std::optional<std::string>& argument, const Pip
   if (!is_utf8(prompt)) throw InputError("the prompt is not UTF-8");
   if (prompt.find('\0') != std::string::npos) throw InputError("the prompt has a NUL byte");
   if (trimmed(prompt).empty())
-    throw InputError(piped_alone ? "no prompt: give it as an argument, or pipe it into stdin"
-                                 : "the prompt is empty");
+    throw InputError(piped_alone ? no_prompt(images) : "the prompt is empty");
   return prompt;
 }
 

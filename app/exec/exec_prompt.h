@@ -26,8 +26,10 @@ void drain_piped_input();
 
 /// The prompt of the argument and of stdin: the argument, then what was piped in `<stdin>`.
 /// @param argument  nothing or "-": stdin is the prompt
+/// @param images  the words that -i took, one of which may be meant as the prompt
 /// @throws InputError  there is none, or stdin can't be used
-std::string compose_prompt(const std::optional<std::string>& argument, const PipedInput& piped);
+std::string compose_prompt(const std::optional<std::string>& argument, const PipedInput& piped,
+                           const std::vector<std::string>& images = {});
 
 /// The prompt as a task has it: no part of it is a placeholder.
 std::string as_literal_prompt(std::string_view prompt);

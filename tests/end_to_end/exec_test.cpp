@@ -182,6 +182,8 @@ BOOST_AUTO_TEST_CASE(what_fails_before_the_turn_has_its_status_and_sends_nothing
       {{"resume", "--last", "go"}, 1, "no thread"},
       {{}, 1, "no prompt"},
       {{"-"}, 1, "no prompt"},
+      {{"-i", "a.png", "describe"}, 1, "-i takes all words behind it as images, also 'describe'"},
+      {{"-i", "a.png,describe"}, 1, "the prompt stands before it"},
       {{""}, 1, "empty"},
       {{"-p", "nobody", "go"}, 1, "nobody"},
       {{"--policy", "missing.yaml", "go"}, 2, "missing.yaml"},
