@@ -1,7 +1,6 @@
 #include "ci/report/markdown.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
@@ -21,6 +20,16 @@ std::size_t longest_run(std::string_view text, char sign) {
   return longest;
 }
 
+/// What means something wherever it stands; the rest stays as it is, for whoever reads the file itself.
+constexpr std::string_view kMarkup = "\\`*_[]<>&|~#!@$";
+
+/// Whether the character begins a list, a rule or an underlined heading at the start of a text.
+bool begins_block(std::string_view line, std::size_t at) {
+  if (at == 0) return std::string_view("-+=").find(line[0]) != std::string_view::npos;
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  return at == digits && (line[at] == '.' || line[at] == ')');
+}
+
 }  // namespace
 
 std::string code_span(std::string_view text) {
@@ -37,8 +46,7 @@ std::string plain_words(std::string_view text) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     const std::string_view rest = std::string_view(line).substr(i + 1);
-    // Any ASCII punctuation may be escaped (CommonMark 2.4).
-    if (std::ispunct(static_cast<unsigned char>(c)) != 0) out += '\\';
+    if (kMarkup.find(c) != std::string_view::npos || begins_block(line, i)) out += '\\';
     out += c;
     const bool url = c == ':' && rest.starts_with("//");
     const bool host = (c == 'w' || c == 'W') && rest.starts_with('.');

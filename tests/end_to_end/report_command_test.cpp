@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_page_and_a_summary_are_written_into_the_runs_folder) {
                            "done &lt;b&gt;now&lt;/b&gt;", "</html>\n"})
     BOOST_TEST(says(page, part), part << " in " << page);
   const std::string text = folder.artifact("summary.md");
-  BOOST_TEST(text.starts_with("# sortie: task\\-failed (1)\n"), text);
+  BOOST_TEST(text.starts_with("# sortie: task-failed (1)\n"), text);
   for (const char* part :
        {"**Next:** ", "## Verification failed, round ", "` grep never a.txt `: exit 1",
         "## 1 denied call", "not in this job", "## 1 file changed, +1 -1",

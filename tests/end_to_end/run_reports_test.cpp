@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_run_leaves_a_page_and_a_summary_that_can_be_made_again) {
   } rows[] = {
       {"a success", "b", {}, 0, "# sortie: success (0)\n"},
       {"a success that is applied", "b", {"--apply"}, 0, "# sortie: success (0)\n"},
-      {"a failure", "c", {}, 1, "# sortie: task\\-failed (1)\n"},
+      {"a failure", "c", {}, 1, "# sortie: task-failed (1)\n"},
       {"a budget", "b", {"--max-turns", "1"}, 4, "# sortie: budget (4)\n"},
   };
   for (const auto& row : rows) {

@@ -22,19 +22,29 @@ BOOST_AUTO_TEST_CASE(a_summary_begins_with_the_cause_then_verification_and_denia
 
   const std::string text = summary_text(story);
 
-  BOOST_TEST(text.starts_with("# sortie: task\\-failed (1)\n\nit failed\n\n**Next:** look\n"));
+  BOOST_TEST(text.starts_with("# sortie: task-failed (1)\n\nit failed\n\n**Next:** look\n"));
   BOOST_TEST(text.find("## Verification failed, round 2") < text.find("## 1 denied call"));
   BOOST_TEST(text.find("```text\n1 failed\n```\n") != text.npos);
   BOOST_TEST(text.find("```yaml\na: b\n```\n") != text.npos);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_that_others_wrote_becomes_markup) {
-  BOOST_TEST(plain_words("<b>[x](http://e) @me #1 ![i](u)\n# h") ==
-             "\\<b\\>\\[x\\]\\(http\\:\u200b\\/\\/e\\) \\@\u200bme \\#\u200b1 "
-             "\\!\u200b\\[i\\]\\(u\\) \\#\u200b h");
+  BOOST_TEST(
+      plain_words("<b>[x](http://e) @me #1 ![i](u)\n# h") ==
+      "\\<b\\>\\[x\\](http:\u200b//e) \\@\u200bme \\#\u200b1 \\!\u200b\\[i\\](u) \\#\u200b h");
+  BOOST_TEST(plain_words("a*b*_c_ `d` ~~e~~ |f| &lt; $x$ \\*") ==
+             "a\\*b\\*\\_c\\_ \\`d\\` \\~\\~e\\~\\~ \\|f\\| \\&lt; \\$x\\$ \\\\\\*");
+  for (const char* block : {"- x", "+ x", "=== x", "1. x", "12) x"})
+    BOOST_TEST(plain_words(block).find('\\') != std::string::npos, block);
   BOOST_TEST(code_span("a `` b\nc") == "``` a `` b c ```");
   BOOST_TEST(code_span("") == "` `");
   BOOST_TEST(code_block("```\n<script>\n````") == "`````text\n```\n<script>\n````\n`````\n");
+}
+
+BOOST_AUTO_TEST_CASE(words_can_be_read_in_the_file_too) {
+  for (const char* words : {"cost 4.97 of 5.00 USD at turn 41", "nothing-to-do (0): it's done",
+                            "the same command again, in a/b: -C 'x' + y = z; 100%"})
+    BOOST_TEST(plain_words(words) == words);
 }
 
 BOOST_AUTO_TEST_CASE(commands_of_ci_systems_are_disabled) {
