@@ -14,6 +14,9 @@ from model_server import call, message, response
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READ = "import json, sys; [json.loads(line) for line in open(sys.argv[1], 'rb')]"
+PATTERNS = [r"INTERNAL-[0-9]{6}", r"(?i)customer[_-]?id\s*[:=]\s*\S+", r"\b[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}\b",
+            r"corp\.example\.com/[a-z]+/[0-9a-f]{32}"]
+SECRETS = {f"SECRET_{number}": f"value-of-secret-{number}-{number * 7919:08x}" for number in range(60)}
 TURN = re.compile(rb'^(\{"seq":\d+,"ts":"[^"]*","type":"[^"]*","turn":)(\d+)')
 
 
@@ -40,6 +43,19 @@ def long_run(bench, records):
     with open(path, "wb") as out:
         out.write(b"\n".join(lines[:last + 1] + more + lines[last + 1:]) + b"\n")
     return run, len(lines) + len(more)
+
+
+def add_patterns(run):
+    """The recorded policy gets patterns of secrets, which a report looks for again."""
+    path = os.path.join(run, "transcript.jsonl")
+    lines = open(path, encoding="utf-8").read().split("\n")
+    record = json.loads(lines[0])
+    policy = json.loads(record["data"]["policy"]["text"])
+    policy["redact"]["patterns"] = PATTERNS
+    record["data"]["policy"]["text"] = json.dumps(policy)
+    lines[0] = json.dumps(record, separators=(",", ":"))
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("\n".join(lines))
 
 
 def opened(bench, page):
@@ -75,6 +91,12 @@ def report_rows(bench, row):
                   "Python reads its JSON", statistics.median(theirs), made_target)
         yield row(f"{name}: memory", statistics.median(each.memory for each in ours) / 1e6, "MB",
                   "its transcript", os.path.getsize(os.path.join(run, "transcript.jsonl")) / 1e6, None)
+        add_patterns(run)
+        guarded = [measured.run([bench.sortie, "report", run, "-o", page], bench.folder,
+                                {**os.environ, **SECRETS}).wall for _ in range(bench.repetitions)]
+        yield row(f"{name}: made, looking for {len(SECRETS)} secrets and {len(PATTERNS)} patterns",
+                  statistics.median(guarded), "s", "Python reads its JSON", statistics.median(theirs),
+                  made_target)
         times = opened(bench, page)
         if times:
             yield row(f"{name}: opened in Chromium", times[1] / 1e3, "s", "an empty page",
