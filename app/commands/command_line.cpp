@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "app/commands/habits.h"
 #include "app/commands/manual.h"
+#include "app/commands/usage_problem.h"
 #include "app/commands/version_text.h"
 #include "app/exec/exec_prompt.h"
 #include "app/run/signals.h"
@@ -19,7 +19,6 @@
 #include "app/show/words.h"
 #include "core/base/error.h"
 #include "core/base/exit_code.h"
-#include "core/text/text.h"
 
 namespace sortie {
 CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& name,
@@ -36,87 +35,6 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 }
 
 namespace {
-
-const std::vector<std::string> kLaterCommands = {"batch"};
-const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy"};
-
-constexpr const char* kInsteadOfPrompt =
-    "; write instead: 'sortie run -p PROMPT', or a task file with 'version: 1' and 'prompt: …', "
-    "and 'sortie run FILE'";
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// The flags of a command, with their dashes.
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-    for (const auto& name : option->get_snames()) flags.push_back("-" + name);
-  }
-  return flags;
-}
-
-std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return names;
-}
-
-/// The innermost command that was named.
-const CLI::App& chosen_command(const CLI::App& root) {
-  const CLI::App* app = &root;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return *app;
-}
-
-/// "task check ", as it is typed; "" for the program alone.
-std::string words_of_command(const CLI::App& root) {
-  std::string words;
-  for (const CLI::App* app = &root; !app->get_subcommands().empty();) {
-    app = app->get_subcommands().front();
-    words += app->get_name() + " ";
-  }
-  return words;
-}
-
-/// The error for an unknown word, with the nearest known one.
-std::string describe_unknown(const CLI::App& app, const std::string& word) {
-  const bool flag = word.starts_with('-');
-  const std::string bare = word.substr(0, word.find('='));
-  if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
-    return "unknown flag '" + bare + "'; write instead: " + instead;
-  if (const std::string instead = flag || app.get_parent() != nullptr ? "" : instead_of_habit(bare);
-      !instead.empty())
-    return "unknown command '" + bare + "'; write instead: " + instead;
-  if (contains(flag ? kLaterFlags : kLaterCommands, bare))
-    return "'" + bare + "' is not supported yet";
-  std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
-                     : app.get_subcommands([](const CLI::App*) { return true; }).empty()
-                         ? "one argument too many: '" + one_line(word) + "'"
-                         : "unknown command '" + one_line(word) + "'";
-  const std::string nearest = nearest_name(bare, flag ? flags_of(app) : commands_of(app));
-  if (!nearest.empty()) text += "; did you mean '" + nearest + "'?";
-  if (!flag && word.find(' ') != std::string::npos) text += kInsteadOfPrompt;
-  return text;
-}
-
-std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
-  const CLI::App& app = chosen_command(root);
-  const auto extras = root.remaining(true);
-  // A mistyped flag makes a word too many of its value: the flag is the cause.
-  for (const auto& word : extras)
-    if (word != "--" && word.starts_with('-')) return describe_unknown(app, word);
-  for (const auto& word : extras)
-    if (word != "--") return describe_unknown(app, unmarked(word));
-  // "--out: At Most 1 required but received 2" in the library's words.
-  const std::string what = error.what();
-  if (const std::size_t at = what.find(": At Most 1 required"); at != std::string::npos)
-    return one_line(what.substr(0, at)) + " is given more than once";
-  return one_line(what, 400);
-}
 
 int print(const std::string& text) {
   print_out(text);

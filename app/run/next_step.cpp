@@ -193,8 +193,13 @@ std::string key_source(const EndFacts& facts) {
 
 std::string after_auth(const EndFacts& facts) {
   if (facts.kind == "proxy_auth") return "put the proxy's user and password into HTTPS_PROXY";
-  if (facts.kind.empty() && facts.result.reason.starts_with("no API key"))
-    return "give the run its key: in CI as a secret of the job, handed on as " + key_source(facts);
+  if (facts.kind.empty() && facts.result.reason.starts_with("no API key")) {
+    const auto choices = model_choices(facts.inputs, facts.options);
+    const std::string variable = choices.empty() ? "" : choices.front().key_variable;
+    return variable.empty() ? "give the run its key by " + key_source(facts)
+                            : "export " + variable +
+                                  "=… (in CI a secret of the job, handed on as that variable)";
+  }
   return "check the key of " + key_source(facts) +
          "; 'sortie doctor' shows which address it is for, and where it may go";
 }

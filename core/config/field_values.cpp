@@ -6,21 +6,13 @@
 #include <cmath>
 
 #include "core/config/fields.h"
+#include "core/text/or_list.h"
 #include "core/text/text.h"
 
 namespace sortie {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::string or_list(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
 
 bool is_number(const YamlNode& node) {
   return node.is_scalar() && node.plain && !node.text.empty() &&

@@ -32,11 +32,25 @@ constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 64ull << 20;
 constexpr std::uint64_t kMaxArtifactBytes = 1ull << 30;
 
+/// What to say of a transcript that is not there: people name the folder.
+Error no_run(const fs::path& path) {
+  std::error_code error;
+  const bool in_folder = path.filename() == kTranscriptName && path.has_parent_path() &&
+                         fs::is_directory(path.parent_path(), error);
+  return Error(in_folder ? path.parent_path().string() + ": not a run's folder: it has no " +
+                               std::string(kTranscriptName)
+                         : path.string() +
+                               ": no such file or folder; expected the folder of a run's --out, or "
+                               "its transcript",
+               ExitCode::usage);
+}
+
 /// Hands over each whole line without its newline. @return bytes of a last line without one
 template <class Each>
 std::uint64_t each_line(const fs::path& path, const Each& each) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat status {};
+  if (!file && errno == ENOENT) throw no_run(path);
   if (!file || ::fstat(file.get(), &status) != 0)
     throw system_error("open " + path.string(), ExitCode::usage);
   // A pipe would be waited for without end, a device may have none.
