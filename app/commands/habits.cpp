@@ -41,7 +41,7 @@ constexpr const char* kNobodyAsked =
     "not needed: nobody is ever asked; the policy decides (--policy, --approval)";
 constexpr const char* kAgain =
     "the same command again with the same --out goes on with what was cut off; a finished run takes "
-    "no second prompt";
+    "no second prompt, but a thread of 'sortie exec' does";
 constexpr const char* kSettings =
     "a task and a policy hold all settings: 'sortie schema task', 'sortie schema policy'";
 constexpr const char* kNothingRead = "not needed: nothing else is read";
@@ -132,9 +132,64 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"--fallback-model", "'model: {fallback: […]}' in the task"},
 });
 
+constexpr const char* kExecPrompt =
+    "the prompt as an argument: 'sortie exec PROMPT'; here -p is a profile";
+constexpr const char* kExecAllowAll =
+    "-s workspace-write: every command, inside the sandbox; -s danger-full-access: without one";
+constexpr const char* kExecMode =
+    "for plan the default, -s read-only; for acceptEdits and bypassPermissions -s workspace-write";
+constexpr const char* kExecAllow =
+    "rules of a policy: --policy FILE with 'commands: [{allow: …}]', 'tools: [{allow: […]}]'";
+constexpr const char* kExecDeny =
+    "rules of a policy: --policy FILE with 'commands: [{deny: …}]', 'tools: [{deny: […]}]'";
+constexpr const char* kExecInstructions =
+    "AGENTS.md in the folder; or 'instructions:' of a task, for 'sortie run'";
+constexpr const char* kExecServers = "-c mcp_servers.NAME.command=…";
+constexpr const char* kExecResume = "'sortie exec resume ID PROMPT'";
+
+/// What differs for `exec`, which has threads, and flags of its own.
+constexpr auto kExecHabits = std::to_array<Habit>({
+    {"--print", kExecPrompt},
+    {"--prompt", kExecPrompt},
+    {"--message", kExecPrompt},
+    {"--output-format",
+     "for text the default; for json --out DIR, whose 'result.json' has status, cost and usage; for "
+     "stream-json --json, with other events"},
+    {"--input-format", "none: stdin is text, and belongs to the prompt"},
+    {"--json-schema", "--output-schema FILE"},
+    {"--dangerously-skip-permissions", kExecAllowAll},
+    {"--skip-permissions", kExecAllowAll},
+    {"--auto-approve", kExecAllowAll},
+    {"-y", kExecAllowAll},
+    {"--yes", kExecAllowAll},
+    {"--yes-always", kExecAllowAll},
+    {"--permission-mode", kExecMode},
+    {"--approval-mode", kExecMode},
+    {"--allowedTools", kExecAllow},
+    {"--allowed-tools", kExecAllow},
+    {"--disallowedTools", kExecDeny},
+    {"--disallowed-tools", kExecDeny},
+    {"--system-prompt", kExecInstructions},
+    {"--system-prompt-file", kExecInstructions},
+    {"--append-system-prompt", kExecInstructions},
+    {"--append-system-prompt-file", kExecInstructions},
+    {"--mcp-config", kExecServers},
+    {"--mcp", kExecServers},
+    {"--continue", "'sortie exec resume --last PROMPT'"},
+    {"--resume", kExecResume},
+    {"-r", kExecResume},
+    {"--session-id", kExecResume},
+    {"--fork-session", "none: a thread that is gone on with stays the same one"},
+    {"--effort", "-c model_reasoning_effort=…"},
+    {"--settings", "-c KEY=VALUE, and --policy FILE"},
+});
+
 }  // namespace
 
-std::string instead_of_habit(const std::string& word) {
+std::string instead_of_habit(const std::string& word, const std::string& command) {
+  if (command == "exec")
+    for (const Habit& habit : kExecHabits)
+      if (habit.word == word) return habit.instead;
   for (const Habit& habit : kHabits)
     if (habit.word == word) return habit.instead;
   return "";

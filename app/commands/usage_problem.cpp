@@ -40,15 +40,22 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
+/// "exec" of `sortie exec resume`; "" for the program alone.
+std::string first_command(const CLI::App& app) {
+  const CLI::App* first = &app;
+  if (first->get_parent() == nullptr) return "";
+  while (first->get_parent()->get_parent() != nullptr) first = first->get_parent();
+  return first->get_name();
+}
+
 /// The error for an unknown word, with the nearest known one.
 std::string describe_unknown(const CLI::App& app, const std::string& word) {
   const bool flag = word.starts_with('-');
   const std::string bare = word.substr(0, word.find('='));
-  if (const std::string instead = flag ? instead_of_habit(bare) : ""; !instead.empty())
-    return "unknown flag '" + bare + "'; write instead: " + instead;
-  if (const std::string instead = flag || app.get_parent() != nullptr ? "" : instead_of_habit(bare);
-      !instead.empty())
-    return "unknown command '" + bare + "'; write instead: " + instead;
+  const std::string command = first_command(app);
+  const std::string instead = flag || command.empty() ? instead_of_habit(bare, command) : "";
+  if (flag && !instead.empty()) return "unknown flag '" + bare + "'; write instead: " + instead;
+  if (!instead.empty()) return "unknown command '" + bare + "'; write instead: " + instead;
   if (contains(flag ? kLaterFlags : kLaterCommands, bare))
     return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"

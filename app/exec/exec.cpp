@@ -47,6 +47,15 @@ void tell(const std::string& text) {
   print_error("sortie: " + redactor.text(text, Audience::people) + "\n");
 }
 
+/// @throws InputError  always; a prompt is what -p has with other runners
+[[noreturn]] void refuse_profile(const std::string& name, const std::string& why) {
+  const bool is_prompt = name.find_first_of(" \n") != std::string::npos;
+  throw InputError("--profile " + one_line(name, 60) + ": " + why +
+                   (is_prompt ? "; -p is a profile here, and the prompt an argument: "
+                                "'sortie exec PROMPT'"
+                              : ""));
+}
+
 /// The configuration of -p NAME: NAME.config.toml of codex's home, else the table profiles.NAME of its
 /// config.toml. Nothing else of that folder is read.
 /// @throws Error
@@ -55,15 +64,13 @@ ConfigValues profile_of(const std::string& name) {
   const fs::path folder =
       !home.empty() ? fs::path(home) : fs::path(own_variable("HOME")) / ".codex";
   if (name.find('/') != std::string::npos || name.starts_with('.'))
-    throw InputError("--profile " + one_line(name, 60) + ": not a name");
+    refuse_profile(name, "not a name");
   const fs::path own = folder / (name + ".config.toml");
   std::error_code error;
   const bool is_own = fs::exists(own, error);
   const fs::path file = is_own ? own : folder / "config.toml";
   const TextFile read = read_text_file(file, kMostProfile);
-  if (!read.problem.empty())
-    throw InputError("--profile " + one_line(name, 60) + ": " + path_text(file) + ": " +
-                     read.problem);
+  if (!read.problem.empty()) refuse_profile(name, path_text(file) + ": " + read.problem);
   ConfigValues values = config_of(read.text, file.string());
   if (is_own) return values;
   ConfigValues chosen;
@@ -74,8 +81,7 @@ ConfigValues profile_of(const std::string& name) {
     else if (key.starts_with("model_providers."))
       chosen.emplace(key, value);
   if (chosen.empty())
-    throw InputError("--profile " + one_line(name, 60) + ": " + path_text(file) +
-                     " has no [profiles." + one_line(name, 60) + "]");
+    refuse_profile(name, path_text(file) + " has no [profiles." + one_line(name, 60) + "]");
   return chosen;
 }
 

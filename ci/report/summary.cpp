@@ -62,13 +62,19 @@ std::string verification_part(const RunStory& story) {
             (!command.done            ? "cut off"
              : command.ending.empty() ? "passed"
                                       : plain_words(command.ending)) +
-            ", " + words_of_time(command.duration) + "\n";
-    if (!command.compared.empty()) text += "  " + plain_words(command.compared) + "\n";
+            ", " + words_of_time(command.duration) +
+            (command.compared.empty() ? "" : "; " + plain_words(command.compared)) + "\n";
   }
   text += "\n";
-  for (const StoryCommand& command : last->commands)
-    if (command.done && !command.passed && !command.output.empty())
-      text += code_block(command.output) + "\n";
+  const auto has_output = [](const StoryCommand& command) {
+    return command.done && !command.passed && !command.output.empty();
+  };
+  const auto failed = std::count_if(last->commands.begin(), last->commands.end(), has_output);
+  for (const StoryCommand& command : last->commands) {
+    if (!has_output(command)) continue;
+    if (failed > 1) text += code_span(command.command) + ":\n\n";
+    text += code_block(command.output) + "\n";
+  }
   return text;
 }
 

@@ -27,6 +27,9 @@ std::set<std::string> flags_in(const std::string& text) {
   return flags;
 }
 
+/// Where the table for `sortie exec` begins.
+constexpr const char* kOfExec = "## `claude -p` with `sortie exec`";
+
 /// What stands in the first column of a row.
 std::string first_cell(const std::string& row) { return row.substr(0, row.find(" | ")); }
 
@@ -53,8 +56,8 @@ BOOST_AUTO_TEST_SUITE(migration)
 
 BOOST_AUTO_TEST_CASE(every_flag_of_the_tables_is_known_or_answered) {
   const RunFolder folder;
-  const std::string page =
-      read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  std::string page = read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  page.erase(page.find(kOfExec));
   const std::string help = run_command_in(folder, {"run", "--help"}).output;
   int answered = 0;
   std::set<std::string> differ;
@@ -83,6 +86,7 @@ BOOST_AUTO_TEST_CASE(every_flag_of_the_tables_is_known_or_answered) {
 BOOST_AUTO_TEST_CASE(exec_takes_the_flags_of_codex) {
   const RunFolder folder;
   std::string page = read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  page.erase(page.find(kOfExec));
   page.erase(0, page.find("## From `codex exec`"));
   int taken = 0;
   for (const auto line : split_lines(page)) {
@@ -98,6 +102,34 @@ BOOST_AUTO_TEST_CASE(exec_takes_the_flags_of_codex) {
     }
   }
   BOOST_TEST(taken > 20);
+}
+
+BOOST_AUTO_TEST_CASE(exec_answers_flags_of_claude_with_its_own) {
+  const RunFolder folder;
+  std::string page = read_file(std::filesystem::path(SORTIE_SOURCE_DIR) / "docs/migration.md");
+  page.erase(0, page.find(kOfExec));
+  int answered = 0;
+  for (const auto line : split_lines(page)) {
+    if (!line.starts_with("| `-")) continue;
+    const std::string row(line);
+    for (const std::string& flag : flags_in(first_cell(row))) {
+      const ProgramEnd end = run_command_in(folder, {"exec", flag});
+      std::string answer = end.errors;
+      std::erase(answer, '\'');
+      BOOST_TEST(end.status == 2, flag);
+      BOOST_TEST(holds(answer, "write instead: " + second_cell(row)), flag << ": " << answer);
+      ++answered;
+    }
+  }
+  BOOST_TEST(answered > 15);
+}
+
+BOOST_AUTO_TEST_CASE(a_prompt_behind_p_of_exec_is_told_from_a_profile) {
+  const RunFolder folder;
+  const ProgramEnd end = run_command_in(folder, {"exec", "-p", "make the test pass"});
+  BOOST_TEST(end.status == 1);
+  BOOST_TEST(holds(end.errors, "-p is a profile here"), end.errors);
+  BOOST_TEST(holds(end.errors, "'sortie exec PROMPT'"), end.errors);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

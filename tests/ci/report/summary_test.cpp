@@ -41,6 +41,25 @@ BOOST_AUTO_TEST_CASE(nothing_that_others_wrote_becomes_markup) {
   BOOST_TEST(code_block("```\n<script>\n````") == "`````text\n```\n<script>\n````\n`````\n");
 }
 
+BOOST_AUTO_TEST_CASE(of_several_failed_commands_each_output_is_named) {
+  RunStory story;
+  const StoryCommand lint = {.command = "make lint",
+                             .done = true,
+                             .ending = "exit 1",
+                             .output = {.head = "a.c: long\n"},
+                             .compared = "new failures: a.c"};
+  story.rounds = {{.number = 1, .commands = {lint}}};
+  const std::string one = summary_text(story);
+  story.rounds[0].commands.push_back(
+      {.command = "make test", .done = true, .ending = "exit 2", .output = {.head = "1 failed\n"}});
+  const std::string two = summary_text(story);
+
+  BOOST_TEST(one.find("` make lint `: exit 1, 0.0 s; new failures: a.c\n") != one.npos, one);
+  BOOST_TEST(one.find("` make lint `:\n\n```text") == one.npos, one);
+  BOOST_TEST(two.find("` make lint `:\n\n```text\na.c: long\n") != two.npos, two);
+  BOOST_TEST(two.find("` make test `:\n\n```text\n1 failed\n") != two.npos, two);
+}
+
 BOOST_AUTO_TEST_CASE(words_can_be_read_in_the_file_too) {
   for (const char* words : {"cost 4.97 of 5.00 USD at turn 41", "nothing-to-do (0): it's done",
                             "the same command again, in a/b: -C 'x' + y = z; 100%"})
