@@ -84,6 +84,7 @@ void add_run(CommandTable& table) {
   add_task_argument(app, *options);
   add_inputs(app, *options);
   add_policy_options(app, *options);
+  add_expected(app, *options);
   add_model(app, *options);
   add_outputs(app, *options);
   add_limits(app, *options);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "app/inputs/expected_inputs.h"
 #include "core/catalog/providers.h"
 #include "core/text/text.h"
 
@@ -83,6 +84,23 @@ void add_status_file(CLI::App& app, RunOptions& options) {
   app.add_option("--status-file", options.status_file,
                  "also write the outcome here as one line of JSON, at most 4 KiB (a Kubernetes "
                  "termination message)");
+}
+
+void add_expected(CLI::App& app, RunOptions& options) {
+  const CLI::Validator digest(
+      [](std::string& word) -> std::string {
+        return is_digest(word) ? ""
+                               : "expected sha256: and 64 hexadecimal digits in lower case, got " +
+                                     in_quotes(word);
+      },
+      "");
+  app.add_option("--expect-task", options.expect_task,
+                 "refuse a task of another digest (sha256:…, as 'sortie task check --digest' "
+                 "prints it)")
+      ->check(digest);
+  app.add_option("--expect-policy", options.expect_policy,
+                 "refuse a policy of another digest (sha256:…, as 'sortie policy check' prints it)")
+      ->check(digest);
 }
 
 void add_exit_map(CLI::App& app, std::optional<int>& code) {

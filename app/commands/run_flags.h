@@ -38,4 +38,7 @@ void add_status_file(CLI::App& app, RunOptions& options);
 /// @param code  gets N of "retryable=N"; outlives the parsing
 void add_exit_map(CLI::App& app, std::optional<int>& code);
 
+/// --expect-task and --expect-policy.
+void add_expected(CLI::App& app, RunOptions& options);
+
 }  // namespace sortie

@@ -23,12 +23,17 @@ void add_task(CommandTable& table) {
   task->footer("Example:\n  sortie task check task.yaml");
   task->require_subcommand(1);
   auto options = std::make_shared<RunOptions>();
+  auto digest_alone = std::make_shared<bool>(false);
   CLI::App& check = add_command(
       table, *task, "check",
       "Validate a task, resolve its variables, print it with every default; runs nothing.",
-      "sortie task check task.yaml --var branch=main", [options] {
+      "sortie task check task.yaml --var branch=main", [options, digest_alone] {
         settle_task_argument(*options);
         const RunInputs inputs = load_inputs(*options);
+        if (*digest_alone) {
+          print_out(inputs.digest_of_file + "\n");
+          return ExitCode::success;
+        }
         Task effective_task = inputs.task;
         effective_task.prompt = inputs.prompts.prompt;
         for (std::size_t i = 0; i < effective_task.stages.size(); ++i)
@@ -43,6 +48,8 @@ void add_task(CommandTable& table) {
         return ExitCode::success;
       });
   add_task_argument(check, *options);
+  check.add_flag("--digest", *digest_alone,
+                 "print its digest alone, which 'sortie run --expect-task' takes");
   check.add_option("--policy", options->policy, "policy file or preset");
   check.add_option("-C,--cd", options->workspace, "workspace");
   add_repeatable(check, "--var", options->variables,

@@ -12,16 +12,9 @@
 namespace sortie {
 namespace {
 
-const std::vector<std::string> kLaterCommands = {"batch"};
-const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy"};
-
 constexpr const char* kInsteadOfPrompt =
     "; write instead: 'sortie run -p PROMPT', or a task file with 'version: 1' and 'prompt: …', "
     "and 'sortie run FILE'";
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// The flags of a command, with their dashes.
 std::vector<std::string> flags_of(const CLI::App& app) {
@@ -56,8 +49,6 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
   const std::string instead = flag || command.empty() ? instead_of_habit(bare, command) : "";
   if (flag && !instead.empty()) return "unknown flag '" + bare + "'; write instead: " + instead;
   if (!instead.empty()) return "unknown command '" + bare + "'; write instead: " + instead;
-  if (contains(flag ? kLaterFlags : kLaterCommands, bare))
-    return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
                      : app.get_subcommands([](const CLI::App*) { return true; }).empty()
                          ? "one argument too many: '" + one_line(word) + "'"

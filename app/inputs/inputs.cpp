@@ -12,6 +12,7 @@
 #include <map>
 
 #include "app/inputs/auth_file_choice.h"
+#include "app/inputs/expected_inputs.h"
 #include "app/inputs/prompt_sources.h"
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
@@ -425,6 +426,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task = std::move(loaded.task);
   inputs.policy = std::move(loaded.policy);
   inputs.workspace = loaded.places.workspace;
+  inputs.digest_of_file = inputs.task.digest;
   const TaskGate gate(inputs.policy, loaded.places);
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
@@ -446,6 +448,7 @@ RunInputs load_inputs(const RunOptions& options) {
     throw InputError("{{stdin}}: stdin is the task itself");
   const VariableSources sources = make_sources(inputs, std::move(flags), gate);
   inputs.task.digest = task_digest(inputs.task);
+  check_expected(options, inputs);
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
   warn_of_readable_keys(options, inputs);

@@ -50,6 +50,8 @@ struct RunOptions {
   std::string anchor;       ///< file, pipe or descriptor for the transcript's head
   std::string status_file;  ///< where the outcome is told in one line
   std::string isolation;
+  std::string expect_task;    ///< the only digest that is taken; "": any
+  std::string expect_policy;  ///< likewise
   std::optional<int> max_turns;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_cost;  ///< USD

@@ -20,6 +20,7 @@ namespace sortie {
 /// The inputs of a run, read once before it starts: files, flags, stdin.
 struct RunInputs {
   Task task;  ///< with the flags' overrides, and the effective limits of its models
+  std::string digest_of_file;  ///< of the task without flags and environment
   /// Limits and prices of the model and its fallbacks.
   std::vector<ModelLimits> terms;
   Policy policy;

@@ -103,4 +103,59 @@ BOOST_AUTO_TEST_CASE(the_key_is_that_of_all_that_a_run_is_made_of) {
   }
 }
 
+// A pipeline names the task and the policy that somebody has read.
+BOOST_AUTO_TEST_CASE(a_run_refuses_a_task_or_a_policy_of_another_digest) {
+  KeyedRun run;
+  run.key();
+  const auto checked = [&](std::vector<std::string> words) {
+    ProgramStart start = run.RunFolder::start(run.flags);
+    start.argv = {sortie_binary()};
+    start.argv.insert(start.argv.end(), words.begin(), words.end());
+    start.input = run.input;
+    const ProgramEnd end = run_program(start);
+    BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
+    return end.output;
+  };
+  std::string task = checked(
+      {"task", "check", run.path("task.yaml").string(), "--var", "who=us", "--digest"});
+  BOOST_REQUIRE(task.ends_with('\n'));
+  task.pop_back();
+  std::string policy = checked({"policy", "check", run.path("policy.yaml").string()});
+  policy = policy.substr(policy.find("sha256:"), 71);
+  const std::string in_effect = run.result()["digests"].string_at("task");
+  const std::string other = "sha256:" + std::string(64, '0');
+  const std::string names_both = "has the digest " + task + ", expected " + other;
+  const struct {
+    std::vector<std::string> flags;
+    int status;
+    std::string says;
+  } rows[] = {
+      {{"--expect-task", task, "--expect-policy", policy}, 0, ""},
+      {{"--expect-task", in_effect}, 0, ""},
+      {{"--expect-task", task, "--max-turns", "3", "--model", "another"}, 0, ""},
+      {{"--expect-task", other}, 2, "--expect-task: the task " + names_both},
+      {{"--expect-policy", other}, 2, "--expect-policy: the policy has the digest " + policy},
+      {{"--expect-task", "sha256:12"}, 2, "expected sha256: and 64 hexadecimal digits"},
+      {{"--expect-policy", ""}, 2, "expect-policy"},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.says) {
+      ProgramStart start = run.RunFolder::start(run.flags);
+      start.argv.insert(start.argv.end(), row.flags.begin(), row.flags.end());
+      start.argv.push_back("--fresh");
+      start.input = run.input;
+      start.environment["RUN_TEST_REF"] = run.environment;
+      const ProgramEnd end = run_program(start);
+      BOOST_TEST(end.status == row.status, end.errors);
+      BOOST_TEST(end.errors.find(row.says) != std::string::npos, end.errors);
+    }
+  }
+  run.write("prompt.md", "Another prompt. {{who}} {{ci}} {{stdin}}");
+  ProgramStart start = run.RunFolder::start(run.flags);
+  start.argv.insert(start.argv.end(), {"--expect-task", task});
+  start.input = run.input;
+  const ProgramEnd changed = run_program(start);
+  BOOST_TEST(changed.status == 2, changed.errors);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
