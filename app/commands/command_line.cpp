@@ -37,7 +37,6 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 
 namespace {
 
-const std::vector<std::string> kLaterCommands = {"batch"};
 const std::vector<std::string> kLaterFlags = {"--expect-task", "--expect-policy"};
 
 constexpr const char* kInsteadOfPrompt =
@@ -91,7 +90,7 @@ std::string describe_unknown(const CLI::App& app, const std::string& word) {
   if (const std::string instead = flag || app.get_parent() != nullptr ? "" : instead_of_habit(bare);
       !instead.empty())
     return "unknown command '" + bare + "'; write instead: " + instead;
-  if (contains(flag ? kLaterFlags : kLaterCommands, bare))
+  if (flag && contains(kLaterFlags, bare))
     return "'" + bare + "' is not supported yet";
   std::string text = flag ? "unknown flag '" + one_line(bare) + "'"
                      : app.get_subcommands([](const CLI::App*) { return true; }).empty()
@@ -214,6 +213,7 @@ int run_command_line(int argc, char** argv) {
   CommandTable table{root, style, {}, {}};
   add_run(table);
   add_exec(table);
+  add_batch(table);
   add_init(table);
   add_verify(table);
   add_land(table);
