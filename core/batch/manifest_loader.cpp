@@ -17,16 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The part of the runs' names: the file's, or its folder's if the file has a name that says nothing.
-std::string name_of_task(const fs::path& task) {
+std::string name_of_task(const fs::path& task, const fs::path& manifest) {
   const std::string stem = task.stem().string();
   const std::string folder = task.parent_path().filename().string();
-  return run_name_of(stem == "task" && !folder.empty() ? folder : stem);
+  // The manifest's own folder may be called otherwise on the next machine.
+  const bool by_folder = stem == "task" && !folder.empty() && task.parent_path() != manifest;
+  return run_name_of(by_folder ? folder : stem);
 }
 
 void name_tasks(ManifestFile& file) {
   std::vector<std::string> names;
   for (ManifestTask& task : file.manifest.tasks) {
-    if (task.name.empty()) task.name = name_of_task(task.task);
+    if (task.name.empty()) task.name = name_of_task(task.task, file.manifest.folder);
     if (is_one_of(task.name, names))
       file.findings.error(task.place, "two tasks are called '" + task.name +
                                           "'; give one of them a 'name'");
