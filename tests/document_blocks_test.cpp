@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/batch/manifest_fields.h"
 #include "core/config/yaml.h"
 #include "core/task/task_loader.h"
 #include "policies/file/policy_loader.h"
@@ -38,7 +39,14 @@ bool is_task(const YamlNode& root) {
 /// A task or a policy has to load as it stands, with the files that the page has beside it.
 void check_loads(const YamlNode& root, const DocumentBlock& block, const fs::path& folder) {
   try {
-    if (is_task(root)) {
+    if (has(root, "tasks")) {
+      Manifest manifest;
+      manifest.folder = folder;
+      Diagnostics findings;
+      manifest_fields(manifest).read(
+          read_yaml(findings.add_source(block.place, block.text), findings), findings);
+      findings.throw_if_any();
+    } else if (is_task(root)) {
       const fs::path file = folder / (block.file.empty() ? "block.yaml" : block.file);
       if (block.file.empty()) {
         DocumentBlock named = block;

@@ -132,6 +132,7 @@ int run_command_line(int argc, char** argv) {
   CommandTable table{root, style, {}, {}};
   add_run(table);
   add_exec(table);
+  add_batch(table);
   add_init(table);
   add_verify(table);
   add_land(table);

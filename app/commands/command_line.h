@@ -35,6 +35,7 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
 
 void add_run(CommandTable& table);
 void add_exec(CommandTable& table);
+void add_batch(CommandTable& table);
 void add_init(CommandTable& table);
 void add_land(CommandTable& table);
 void add_verify(CommandTable& table);

@@ -97,6 +97,8 @@ void add_run(CommandTable& table) {
          "which finished runs of the same inputs are returned instead of run again: " +
              names_for_help<Reuse>() + "; default: success")
       ->check(CLI::IsMember(flag_values<Reuse>()));
+  // Given by `sortie batch` alone, so that no run sees the others.
+  app.add_option("--batch-folder", options->batch_folder, "the folder of the batch")->group("");
   add_exit_map(app, table.retryable_code);
   add_debugging(app, *options);
 }

@@ -10,8 +10,10 @@
 #include "app/commands/schema_names.h"
 #include "app/show/events_jsonl.h"
 #include "app/show/standard_output.h"
+#include "ci/batch/batch_row.h"
 #include "ci/result.h"
 #include "core/base/error.h"
+#include "core/batch/manifest_loader.h"
 #include "core/json/json.h"
 #include "core/record/event_codec.h"
 #include "core/task/functions.h"
@@ -34,6 +36,8 @@ constexpr auto kSchemas = std::to_array<SchemaRow>({
     {"task", task_schema},
     {"policy", policy_schema},
     {"functions", functions_schema},
+    {"manifest", manifest_schema},
+    {"batch-result", batch_result_schema},
     {"transcript", transcript_schema},
     {"event", event_schema},
     {"result", result_schema},
@@ -54,7 +58,6 @@ std::string listed_schemas() {
 Json schema_of(const std::string& name) {
   for (const SchemaRow& row : kSchemas)
     if (name == row.name) return row.schema();
-  if (name == "manifest") throw InputError("schema manifest: is not supported yet");
   const std::string nearest = nearest_name(name, schema_names());
   throw InputError("unknown schema '" + one_line(name) + "'; expected " + listed_schemas() +
                    (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));

@@ -61,6 +61,9 @@ struct RunOptions {
   bool fresh = false;
   Reuse reuse = Reuse::success;
   bool json = false;  ///< live events on stdout
+  /// Of `sortie batch`, which starts many runs: its folder around --out, which no command of the run
+  /// sees; "" for none.
+  std::string batch_folder;
   // Of `sortie replay`, not flags of `run`.
   std::string replay_calls;  ///< the transcript with the calls that are not made again; "": none
   std::string replay_moved_from;  ///< the workspace's path in that record, to be read as this one's

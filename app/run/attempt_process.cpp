@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +75,9 @@ void AttemptProcess::signal(int number) const noexcept {
 
 bool AttemptProcess::reap() {
   if (!runs()) return true;
-  if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
+  rusage used{};
+  if (::wait4(pid_, &status_, WNOHANG, &used) != pid_) return false;
+  peak_ = static_cast<std::uint64_t>(used.ru_maxrss) << 10;
   pid_ = -1;
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -33,6 +34,8 @@ class AttemptProcess {
   bool reap();
   /// Its exit code; nothing if a signal killed it.
   std::optional<ExitCode> code() const;
+  /// Bytes of memory that it had at the most, once it has ended; without its commands.
+  std::uint64_t peak_memory() const noexcept { return peak_; }
   /// "signal 9 (Killed)", or "".
   std::string killed_by() const;
 
@@ -47,6 +50,7 @@ class AttemptProcess {
   [[noreturn]] void work_in_child(pid_t parent, int lines, const std::function<ExitCode()>& work);
 
   int number_;
+  std::uint64_t peak_ = 0;
   pid_t pid_ = -1;
   int status_ = 0;
   Fd lines_;

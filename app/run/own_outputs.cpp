@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> own_outputs(const fs::path& out, const RunInputs& inputs,
                                   const RunOptions& options) {
   std::vector<fs::path> paths = {out, out.string() + ".prev"};
+  if (!options.batch_folder.empty()) paths.push_back(fs::canonical(options.batch_folder));
   std::vector<std::string> names = {options.diff, options.last_message, options.record,
                                     options.status_file};
   for (int n = 1; n <= inputs.task.best_of.count && !options.record.empty(); ++n)

@@ -9,6 +9,7 @@ RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle&
                    const Attempt* one_of)
     : inputs(std::move(loaded)),
       options(flags),
+      batch_folder(flags.batch_folder.empty() ? "" : std::filesystem::canonical(flags.batch_folder)),
       attempt(one_of),
       git(std::move(git_info)),
       key_parts(std::move(parts_of_key)),

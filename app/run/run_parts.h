@@ -42,9 +42,10 @@ struct RunParts {
   RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle& style, GitInfo git_info,
            Json parts_of_key, OutputFolder& folder, Previous found, const Attempt* one_of);
 
-  /// The folder that commands must not see: --out, of all attempts together.
+  /// The folder that commands must not see: --out, of all attempts together, or of a whole batch.
   const std::filesystem::path& covered() const {
     if (inputs.thread != nullptr && !inputs.thread->covered.empty()) return inputs.thread->covered;
+    if (!batch_folder.empty()) return batch_folder;
     return attempt != nullptr ? attempt->top : out.path();
   }
   bool goes_on() const { return previous == Previous::resumed || previous == Previous::restored; }
@@ -52,6 +53,7 @@ struct RunParts {
 
   RunInputs inputs;
   const RunOptions& options;
+  const std::filesystem::path batch_folder;  ///< absolute; "" for a run of its own
   const Attempt* attempt;
   GitInfo git;
   Json key_parts;

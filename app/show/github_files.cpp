@@ -107,6 +107,10 @@ void GithubFiles::add_outputs(const Json& result, const fs::path& folder,
                                                  : ""}}));
 }
 
+void GithubFiles::add_values(const std::vector<std::pair<std::string, std::string>>& outputs) {
+  if (outputs_) append(outputs_, kOutputs, output_lines(outputs));
+}
+
 std::uint64_t GithubFiles::summary_room() const {
   struct stat there {};
   if (!summary_ || ::fstat(summary_.get(), &there) != 0) return 0;

@@ -31,6 +31,8 @@ class GithubFiles {
   /// @param message  the agent's final message; a long one is cut
   void add_outputs(const Json& result, const std::filesystem::path& folder,
                    std::string_view message);
+  /// Adds outputs of another kind of command.
+  void add_values(const std::vector<std::pair<std::string, std::string>>& outputs);
   /// How many bytes the step's summary still takes; 0 for none.
   std::uint64_t summary_room() const;
   /// Adds Markdown to it.

@@ -60,24 +60,6 @@ FieldValue images_value(TaskDraft& draft, const std::filesystem::path& folder) {
           }};
 }
 
-/// Keeps a preset's name as it is, and makes a file's path absolute.
-FieldValue policy_value(std::string& target, const std::filesystem::path& folder) {
-  return {
-      .schema =
-          [] {
-            return Json::object({{"type", "string"}, {"minLength", 1}});
-          },
-      .read =
-          [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-            const auto text = read_text(node, name, {}, findings);
-            if (!text) return;
-            const bool is_file = text->find('/') != std::string::npos || text->ends_with(".yaml") ||
-                                 text->ends_with(".yml");
-            target = is_file ? absolute_path(folder, *text).string() : *text;
-          },
-      .write = [&target] { return target.empty() ? Json() : Json(target); }};
-}
-
 Fields variable_fields(TaskVariable& variable) {
   FieldValue default_value = text_value(variable.default_value, {.may_be_empty = true});
   default_value.read = [read = std::move(default_value.read), &variable](
@@ -354,6 +336,23 @@ FieldValue path_value(std::filesystem::path& target, const std::filesystem::path
               target = absolute_path(folder, *text);
           },
       .write = [&target] { return path_json(target); }};
+}
+
+FieldValue policy_value(std::string& target, const std::filesystem::path& folder) {
+  return {
+      .schema =
+          [] {
+            return Json::object({{"type", "string"}, {"minLength", 1}});
+          },
+      .read =
+          [&target, folder](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            const auto text = read_text(node, name, {}, findings);
+            if (!text) return;
+            const bool is_file = text->find('/') != std::string::npos || text->ends_with(".yaml") ||
+                                 text->ends_with(".yml");
+            target = is_file ? absolute_path(folder, *text).string() : *text;
+          },
+      .write = [&target] { return target.empty() ? Json() : Json(target); }};
 }
 
 Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder) {

@@ -58,6 +58,9 @@ FieldValue path_value(std::filesystem::path& target, const std::filesystem::path
 /// null for ""
 Json path_json(const std::filesystem::path& path);
 
+/// A preset's name, which stays as it is, or a file, whose path becomes absolute.
+FieldValue policy_value(std::string& target, const std::filesystem::path& folder);
+
 /// The table of the task file's keys, over the draft: for reading, writing and the schema.
 /// @param folder  absolute; paths in the file are relative to it
 Fields task_fields(TaskDraft& draft, const std::filesystem::path& folder);

@@ -320,4 +320,19 @@ BOOST_AUTO_TEST_CASE(a_sample_whose_patch_is_broken_fails_whatever_its_words_say
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_batch_of_samples_succeeds_and_is_returned_the_second_time) {
+  const TemporaryFolder folder;
+  copy_tree(fs::path(SORTIE_SOURCE_DIR) / "samples", folder / "samples");
+  for (int time = 0; time < 2; ++time) {
+    const ProgramEnd end =
+        run_program({.argv = {sortie_binary(), "batch", "samples/batch/manifest.yaml"},
+                     .folder = folder.path(),
+                     .environment = {{"OPENAI_API_KEY", ""}}});
+
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(end.errors.find("2 of 2 runs succeeded") != std::string::npos, end.errors);
+  }
+  BOOST_TEST(fs::exists(folder / "sortie-batch/runs/python-tool/changes.diff"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

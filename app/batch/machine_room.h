@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sortie {
+
+/// What a run takes at least: sortie with its keeper, measured (docs/scale.md), and a small command.
+inline constexpr std::uint64_t kMemoryOfRun = 64ull << 20;
+
+/// How many runs this machine has cores for: two for each, since a run mostly waits for its model.
+int jobs_for_cores();
+
+/// The bytes of memory that are free, by the machine and by this process's cgroup; the largest number if
+/// neither says.
+std::uint64_t free_memory();
+
+}  // namespace sortie
