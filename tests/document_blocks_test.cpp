@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/config/yaml.h"
+#include "core/files/files.h"
+#include "core/rates/rate_limits.h"
 #include "core/task/task_loader.h"
 #include "policies/file/policy_loader.h"
 #include "policies/file/policy_warnings.h"
@@ -38,7 +40,10 @@ bool is_task(const YamlNode& root) {
 /// A task or a policy has to load as it stands, with the files that the page has beside it.
 void check_loads(const YamlNode& root, const DocumentBlock& block, const fs::path& folder) {
   try {
-    if (is_task(root)) {
+    if (has(root, "providers")) {
+      write_file(folder / "limits.yaml", block.text);
+      load_rate_limits(folder / "limits.yaml");
+    } else if (is_task(root)) {
       const fs::path file = folder / (block.file.empty() ? "block.yaml" : block.file);
       if (block.file.empty()) {
         DocumentBlock named = block;
