@@ -26,11 +26,17 @@ std::optional<RateLimits> check_rate_limits(const RunInputs& inputs, const RunOp
   if (options.rate_limits.empty()) return std::nullopt;
   RateLimits limits = load_rate_limits(options.rate_limits);
   if (replays(inputs)) return limits;
-  if (!options.out.empty() && path_below(real(limits.state), real(options.out)))
+  const fs::path state = real(limits.state);
+  std::string why;
+  if (!options.out.empty() && path_below(state, real(options.out)))
+    why = "lies in --out, whose files are one run's own";
+  // The diff of such a run is made of what its commands see, which is not the state itself.
+  else if (inputs.task.workspace.isolation == Isolation::none &&
+           path_below(state, inputs.workspace))
+    why = "lies in the workspace, where this run works itself (isolation none)";
+  if (!why.empty())
     throw InputError("--rate-limits " + path_text(options.rate_limits) + ": its state " +
-                     path_text(limits.state) +
-                     " lies in --out, whose files are one run's own; name a file elsewhere with "
-                     "'state'");
+                     path_text(limits.state) + " " + why + "; name a file elsewhere with 'state'");
   const SystemBootTime time;
   SystemClock clock;
   const RateStateFile opened(

@@ -212,8 +212,8 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   if (recording_)
     for (const RecordedStream& stream : parts.inputs.recorded) recording_->add(stream);
   if (parts.inputs.rate_limits)
-    rates_ = std::make_unique<RunRates>(*parts.inputs.rate_limits, parts.clock, parts.stop,
-                                        parts.warn);
+    rates_ =
+        std::make_unique<RunRates>(*parts.inputs.rate_limits, parts.clock, parts.stop, parts.warn);
   std::vector<FallbackModel::Candidate> candidates;
   const auto choices = model_choices(parts.inputs, parts.options);
   for (std::size_t i = 0; i < choices.size(); ++i) {

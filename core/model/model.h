@@ -89,10 +89,10 @@ struct RetryRecord {
 /// A wait for the limits of a provider that several runs share: on record when it begins, if it may be
 /// long, and when it is over.
 struct PacedWait {
-  std::string limit;                          ///< whose: "openai", "https://host:8443"
-  std::string cause;                          ///< "requests", "tokens", "paused", "queue"
-  std::int64_t ahead = 0;                     ///< requests whose turn is before
-  std::chrono::milliseconds expected{0};      ///< by estimate
+  std::string limit;                                  ///< whose: "openai", "https://host:8443"
+  std::string cause;                                  ///< "requests", "tokens", "paused", "queue"
+  std::int64_t ahead = 0;                             ///< requests whose turn is before
+  std::chrono::milliseconds expected{0};              ///< by estimate
   std::optional<std::chrono::milliseconds> waited{};  ///< nothing: it has only begun
 };
 

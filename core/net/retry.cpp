@@ -94,9 +94,8 @@ std::optional<milliseconds> reset_wait(std::string_view value,
   const char* const rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   if (rest != nullptr && (*rest == '.' || *rest == 'Z'))
     // A fraction of a second is rounded up.
-    return wait_of(std::max(0.0, (static_cast<double>(::timegm(&parts)) + (*rest == '.' ? 1 : 0)) *
-                                         1000 -
-                                     ms_of(now)));
+    return wait_of(std::max(
+        0.0, (static_cast<double>(::timegm(&parts)) + (*rest == '.' ? 1 : 0)) * 1000 - ms_of(now)));
   return time_at(ascii_lower(value));
 }
 

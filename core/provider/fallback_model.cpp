@@ -75,8 +75,8 @@ Response FallbackModel::ask_active(const Request& request, StreamSink& stream,
   const auto& items = portable_.update(request.items, request.epoch);
   WholeHistory whole(stream, portable_);
   return active.model->ask(
-      {settings, items, request.epoch, request.may_repeat, request.estimated_input}, whole, deadline,
-      std::move(stop));
+      {settings, items, request.epoch, request.may_repeat, request.estimated_input}, whole,
+      deadline, std::move(stop));
 }
 
 void FallbackModel::hand_over(const ModelError& error, const Request& request, StreamSink& stream) {

@@ -112,17 +112,18 @@ void HttpModel::wait_for_turn(PacedRequest& paced, std::chrono::steady_clock::ti
   const PacedRequest::Wait wait =
       paced.wait(deadline, stop, [&stream](const PacedWait& told) { stream.on_wait(told); });
   if (wait.ending == PacedRequest::Ending::paused)
-    throw ModelError(place + ": the rate limit is reached (as another request was told); the provider "
-                             "asks to wait " + seconds_of(wait.pause) +
-                         ", and the time budget has " +
+    throw ModelError(place +
+                         ": the rate limit is reached (as another request was told); the provider "
+                         "asks to wait " +
+                         seconds_of(wait.pause) + ", and the time budget has " +
                          seconds_of(std::chrono::ceil<milliseconds>(deadline - clock_.steady())) +
                          " left",
                      ExitCode::limited, std::string(kRateLimited), wait.pause);
   if (wait.ending == PacedRequest::Ending::out_of_time)
-    throw ModelError(place + ": no request of this run had its turn within the shared rate limit for " +
-                         seconds_of(to_ms(clock_.steady() - began)) +
-                         ", when the time budget ran out",
-                     ExitCode::budget, std::string(kWaitedForModel));
+    throw ModelError(
+        place + ": no request of this run had its turn within the shared rate limit for " +
+            seconds_of(to_ms(clock_.steady() - began)) + ", when the time budget ran out",
+        ExitCode::budget, std::string(kWaitedForModel));
 }
 
 ModelError HttpModel::out_of_time() {

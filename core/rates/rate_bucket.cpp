@@ -64,8 +64,8 @@ void correct(RateBucket& bucket, const RatePace& pace, std::int64_t more, nanose
              nanoseconds now) {
   if (pace.tokens == 0) return;
   const nanoseconds time = time_of(more < 0 ? -more : more, pace);
-  bucket.next_tokens = more < 0 ? bucket.next_tokens - time
-                                : std::max(bucket.next_tokens, now) + time;
+  bucket.next_tokens =
+      more < 0 ? bucket.next_tokens - time : std::max(bucket.next_tokens, now) + time;
   bucket.window.set_length(pace.window + slack_of(pace));
   bucket.window.advance(now);
   bucket.window.add(more, when);

@@ -75,8 +75,8 @@ RateTurn RateLimiter::Paced::ask(nanoseconds patience) {
   RateTurn turn;
   parts.store.change([&](RateState& state, nanoseconds now) {
     const std::int64_t usual = state.queue(parts.name, now).bucket.output_tokens;
-    reserved_ = static_cast<std::int64_t>(std::ceil(static_cast<double>(size_.input_tokens) *
-                                                    limiter_.input_ratio_)) +
+    reserved_ = static_cast<std::int64_t>(
+                    std::ceil(static_cast<double>(size_.input_tokens) * limiter_.input_ratio_)) +
                 std::min(size_.max_output_tokens, usual);
     turn = state.ask(parts.name, parts.pace,
                      {.number = number_, .tokens = reserved_, .patience = patience}, now);

@@ -79,14 +79,17 @@ void check_window(const ProviderRate& limit, const YamlNode& node, Diagnostics& 
   const YamlNode* const window = node.find("window");
   const TextPlace& place = window == nullptr ? node.place : window->place;
   if (limit.requests && pace.requests == 0)
-    findings.error(place, "'window': " + duration_text(limit.window) + " has room for less than one of " +
-                              std::to_string(*limit.requests) + " requests a minute");
+    findings.error(place, "'window': " + duration_text(limit.window) +
+                              " has room for less than one of " + std::to_string(*limit.requests) +
+                              " requests a minute");
   if (limit.tokens && pace.tokens == 0)
-    findings.error(place, "'window': " + duration_text(limit.window) + " has room for less than one of " +
-                              std::to_string(*limit.tokens) + " tokens a minute");
+    findings.error(place, "'window': " + duration_text(limit.window) +
+                              " has room for less than one of " + std::to_string(*limit.tokens) +
+                              " tokens a minute");
 }
 
-void read_limit(const YamlMember& member, std::vector<ProviderRate>& target, Diagnostics& findings) {
+void read_limit(const YamlMember& member, std::vector<ProviderRate>& target,
+                Diagnostics& findings) {
   const auto name = read_name(member.key, findings);
   const std::string shown = in_quotes(member.key.text);
   ProviderRate limit{.name = name.value_or("")};
@@ -135,13 +138,13 @@ FieldValue providers_value(std::vector<ProviderRate>& target) {
                   findings.error(node.place, in_quotes(name) + " has more than " +
                                                  std::to_string(RateState::kMostQueues) +
                                                  " entries");
-                for (const YamlMember& member : node.members)
-                  read_limit(member, target, findings);
+                for (const YamlMember& member : node.members) read_limit(member, target, findings);
               },
           .write =
               [&target] {
                 Json json = Json::object();
-                for (ProviderRate& limit : target) json.set(limit.name, limit_fields(limit).write());
+                for (ProviderRate& limit : target)
+                  json.set(limit.name, limit_fields(limit).write());
                 return json;
               }};
 }
@@ -185,9 +188,9 @@ std::string origin_of(const Url& url) {
 
 RatePace pace_of(const ProviderRate& limit) {
   const auto in_window = [&limit](const std::optional<std::int64_t>& in_minute) {
-    return static_cast<std::int64_t>(
-        static_cast<double>(in_minute.value_or(0)) * static_cast<double>(limit.window.count()) /
-        static_cast<double>(std::chrono::milliseconds(1min).count()));
+    return static_cast<std::int64_t>(static_cast<double>(in_minute.value_or(0)) *
+                                     static_cast<double>(limit.window.count()) /
+                                     static_cast<double>(std::chrono::milliseconds(1min).count()));
   };
   return {.requests = in_window(limit.requests),
           .tokens = in_window(limit.tokens),
@@ -210,9 +213,8 @@ RateLimits load_rate_limits(const fs::path& file) {
                     .state = {},
                     .owner = {},
                     .limits = std::move(draft.limits)};
-  limits.state = draft.state.empty()
-                     ? fs::path(limits.file.string() + kRateStateEnding)
-                     : (limits.file.parent_path() / draft.state).lexically_normal();
+  limits.state = draft.state.empty() ? fs::path(limits.file.string() + kRateStateEnding)
+                                     : (limits.file.parent_path() / draft.state).lexically_normal();
   struct stat status {};
   if (::stat(limits.file.c_str(), &status) == 0) limits.owner = status.st_uid;
   return limits;

@@ -87,8 +87,8 @@ RateTurn RateState::ask(std::string_view name, const RatePace& pace, const RateR
                 [now](const RateTicket& ticket) { return ticket.awake_at + kGone < now; });
   RateTurn turn{.number = request.number};
   if (turn.number == 0)  // by the time, so that they are in order even if the state was lost
-    turn.number = last_number = std::max<std::uint64_t>(
-        last_number + 1, static_cast<std::uint64_t>(now.count()));
+    turn.number = last_number =
+        std::max<std::uint64_t>(last_number + 1, static_cast<std::uint64_t>(now.count()));
   const Ahead ahead = ahead_of(queue.waiting, turn.number, now);
   const FreeTime free = free_at(queue.bucket, pace, request.tokens, now);
   if (ahead.count == 0 && free.at <= now) {

@@ -40,8 +40,8 @@ struct RateRequest {
 
 /// What it is told.
 struct RateTurn {
-  bool go = false;            ///< it was taken: send it now
-  std::uint64_t number = 0;   ///< of its ticket
+  bool go = false;           ///< it was taken: send it now
+  std::uint64_t number = 0;  ///< of its ticket
   RateCause cause = RateCause::none;
   std::size_t ahead = 0;                 ///< requests whose turn is before
   std::chrono::nanoseconds expected{0};  ///< how long it will wait, by estimate

@@ -95,7 +95,8 @@ inline const RecordFields<PacedWait>& fields_of(const PacedWait*) {
   using F = Fields<O>;
   static const RecordFields<O> list = {
       F::always<&O::limit>("limit", "text", "(a provider, or a server's address)"),
-      F::always<&O::cause>("cause", "text", "(`requests`, `tokens`, `paused`: the provider asked, `queue`)"),
+      F::always<&O::cause>("cause", "text",
+                           "(`requests`, `tokens`, `paused`: the provider asked, `queue`)"),
       F::always<&O::ahead>("ahead", "count", ": requests whose turn was before"),
       F::always<&O::expected>("expected_ms", "count"),
       F::or_null<&O::waited>("waited_ms", "count_or_null", "(`null`: it begins)"),

@@ -21,7 +21,9 @@ namespace {
 class LimitedServer {
  public:
   LimitedServer(std::size_t limit, std::chrono::milliseconds window)
-      : limit_(limit), window_(window), server_([this](const ReceivedRequest&) { return answer(); }) {
+      : limit_(limit),
+        window_(window),
+        server_([this](const ReceivedRequest&) { return answer(); }) {
     CassetteWriter cassette;
     answer_ = cassette.message("done").streams().front();
   }
@@ -69,9 +71,9 @@ BOOST_AUTO_TEST_CASE(two_hundred_runs_are_taken_by_a_server_that_takes_sixty_in_
   constexpr std::size_t kAtOnce = 8;
   LimitedServer server(60, std::chrono::seconds(seconds));
   const ProviderRun run;
-  run.write("limits.yaml", "version: 1\nproviders: {openai: {requests: " +
-                               std::to_string(60 * 60 / seconds) +
-                               ", window: " + std::to_string(seconds) + "s}}\n");
+  run.write("limits.yaml",
+            "version: 1\nproviders: {openai: {requests: " + std::to_string(60 * 60 / seconds) +
+                ", window: " + std::to_string(seconds) + "s}}\n");
   std::deque<std::unique_ptr<Program>> under_way;
   int failures = 0;
   const auto finish_first = [&] {

@@ -66,9 +66,13 @@ BOOST_AUTO_TEST_SUITE(rate_limits_run)
 BOOST_AUTO_TEST_CASE(a_run_waits_for_what_another_was_asked_and_tells_it) {
   const RateRun run;
   const ModelServer server(done());
-  run.pause(1500ms);
-
-  const ProgramEnd end = run_program(run.start(base_url(server), run.flags()));
+  run.pause(10min);
+  Program program(run.start(base_url(server), run.flags({"--timeout", "1h"})));
+  BOOST_REQUIRE(program.wait_for_error_text("for the rate limit of openai"));
+  run.change([](RateState& state, std::chrono::nanoseconds now) {
+    state.queue("openai", now).bucket.paused_until = now;
+  });
+  const ProgramEnd end = program.finish();
 
   check_end(run, end, 0, "success");
   BOOST_TEST(holds(end.errors, "s for the rate limit of openai"), end.errors);
@@ -102,13 +106,13 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait_and_leaves_no_ticket) {
   BOOST_TEST(run.records("model.wait").size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_pause_that_the_time_does_not_allow_for_ends_the_run_with_when_to_come_again) {
+BOOST_AUTO_TEST_CASE(
+    a_pause_that_the_time_does_not_allow_for_ends_the_run_with_when_to_come_again) {
   const RateRun run;
   const ModelServer server(done());
   run.pause(10min);
 
-  const ProgramEnd end =
-      run_program(run.start(base_url(server), run.flags({"--timeout", "1m"})));
+  const ProgramEnd end = run_program(run.start(base_url(server), run.flags({"--timeout", "1m"})));
 
   check_end(run, end, 11, "limited");
   BOOST_TEST(holds(end.errors, "the provider asks to wait"), end.errors);
@@ -132,8 +136,7 @@ BOOST_AUTO_TEST_CASE(what_the_server_asks_for_is_told_to_all) {
     const RateRun run;
     const ModelServer server({served_status(429, row.headers, R"({"error":{"message":"Slow."}})")});
 
-    const ProgramEnd end =
-        run_program(run.start(base_url(server), run.flags({"--timeout", "1m"})));
+    const ProgramEnd end = run_program(run.start(base_url(server), run.flags({"--timeout", "1m"})));
 
     BOOST_TEST_CONTEXT(row.what) {
       check_end(run, end, 11, "limited");
@@ -151,14 +154,14 @@ BOOST_AUTO_TEST_CASE(each_attempt_and_each_model_takes_its_turns) {
     CassetteWriter cassette;
     const std::string answer = cassette.message("done").streams().front();
     const LoopbackHttp server([&answer](const ReceivedRequest&) { return served_stream(answer); });
-    const ProgramEnd end = run_program(run.start(
-        server.url("/v1"), run.flags({"--best-of", "3", "--isolation", "copy"})));
+    const ProgramEnd end = run_program(
+        run.start(server.url("/v1"), run.flags({"--best-of", "3", "--isolation", "copy"})));
     BOOST_TEST(end.status == 0, end.errors);
     BOOST_TEST(run.queue().bucket.taken == static_cast<std::int64_t>(server.requests().size()));
     BOOST_TEST(run.queue().bucket.taken >= 1);
   }
-  const ModelServer second(
-      {served_stream(wire_stream("chat", parse_json(R"({"text":"done","model":"small"})")).text())});
+  const ModelServer second({served_stream(
+      wire_stream("chat", parse_json(R"({"text":"done","model":"small"})")).text())});
   const RateRun run("{openai: {requests: 6000}, \"" + second.url() + "\": {requests: 6000}}");
   const ModelServer first({served_status(503, {}, "{}"), served_status(503, {}, "{}")});
   run.write_model("retries: 1, fallback: [{provider: openai-chat, name: small, base_url: '" +
@@ -188,7 +191,7 @@ BOOST_AUTO_TEST_CASE(the_flag_is_no_part_of_the_run_key) {
   const ModelServer server(done());
   check_end(run, run_program(run.start(base_url(server), run.flags())), 0, "success");
 
-  const ProgramEnd again = run_program(run.start(base_url(server)));
+  const ProgramEnd again = run_program(run.start(base_url(server), {"--reuse", "success"}));
 
   BOOST_TEST(again.status == 0, again.errors);
   BOOST_TEST(run.result()["cached"].boolean() == true);
@@ -200,9 +203,9 @@ BOOST_AUTO_TEST_CASE(no_command_reaches_the_state) {
     const char* state;  ///< from the folder of the limits
     const char* isolation;
   } rows[] = {
-      {"limits.yaml.state", "auto"},    {"../work/rates.state", "auto"},
-      {"../work/rates.state", "copy"},  {"../work/rates.state", "none"},
-      {"../shared/rates.state", "auto"},
+      {"limits.yaml.state", "auto"},   {"../work/rates.state", "auto"},
+      {"../work/rates.state", "copy"}, {"../shared/rates.state", "auto"},
+      {"limits.yaml.state", "none"},   {"../shared/rates.state", "none"},
   };
   for (const auto& row : rows) {
     RateRun run;
@@ -232,18 +235,29 @@ BOOST_AUTO_TEST_CASE(no_command_reaches_the_state) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_state_in_the_folder_of_one_run_is_refused) {
-  const RateRun run;
-  run.write("rates/limits.yaml",
-            "version: 1\nstate: ../out/rates.state\nproviders: {openai: {requests: 60}}\n");
-  const ModelServer server(done());
+BOOST_AUTO_TEST_CASE(a_state_where_one_run_writes_itself_is_refused) {
+  const struct {
+    const char* state;
+    const char* isolation;
+    const char* why;
+  } rows[] = {
+      {"../out/rates.state", "auto", "lies in --out"},
+      {"../work/rates.state", "none", "lies in the workspace"},
+  };
+  for (const auto& row : rows) {
+    const RateRun run;
+    run.write("rates/limits.yaml", std::string("version: 1\nstate: ") + row.state +
+                                       "\nproviders: {openai: {requests: 60}}\n");
+    const ModelServer server(done());
 
-  const ProgramEnd end = run_program(run.start(base_url(server), run.flags()));
+    const ProgramEnd end =
+        run_program(run.start(base_url(server), run.flags({"--isolation", row.isolation})));
 
-  BOOST_TEST(end.status == 2, end.errors);
-  BOOST_TEST(holds(end.errors, "lies in --out"), end.errors);
-  BOOST_TEST(holds(end.errors, "name a file elsewhere with 'state'"), end.errors);
-  BOOST_TEST(server.requests().empty());
+    BOOST_TEST(end.status == 2, end.errors);
+    BOOST_TEST(holds(end.errors, row.why), end.errors);
+    BOOST_TEST(holds(end.errors, "name a file elsewhere with 'state'"), end.errors);
+    BOOST_TEST(server.requests().empty());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_limits_is_told_before_anything_is_started) {
@@ -282,8 +296,8 @@ BOOST_AUTO_TEST_CASE(a_replay_takes_no_turn) {
   CassetteWriter cassette;
   cassette.message("done").save(run.path("cassette.jsonl"));
 
-  const ProgramEnd end = run_program(
-      run.start("", run.flags({"--replay", run.path("cassette.jsonl").string()})));
+  const ProgramEnd end =
+      run_program(run.start("", run.flags({"--replay", run.path("cassette.jsonl").string()})));
 
   check_end(run, end, 0, "success");
   BOOST_TEST(!std::filesystem::exists(run.state()));

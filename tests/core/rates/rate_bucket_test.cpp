@@ -65,11 +65,10 @@ double share(const std::vector<Sent>& sent, const RatePace& pace) {
   const double windows = time / static_cast<double>(pace.window.count());
   double tokens = 0;
   for (const Sent& one : sent) tokens += static_cast<double>(one.tokens);
-  return std::max(
-      pace.requests == 0 ? 0
-                         : static_cast<double>(sent.size() - 1) / windows /
-                               static_cast<double>(pace.requests),
-      pace.tokens == 0 ? 0 : tokens / windows / static_cast<double>(pace.tokens));
+  return std::max(pace.requests == 0 ? 0
+                                     : static_cast<double>(sent.size() - 1) / windows /
+                                           static_cast<double>(pace.requests),
+                  pace.tokens == 0 ? 0 : tokens / windows / static_cast<double>(pace.tokens));
 }
 
 }  // namespace
@@ -90,7 +89,8 @@ BOOST_AUTO_TEST_CASE(no_window_gets_more_requests_than_it_may_have) {
       {.requests = 5000, .window = 1h},
   };
   for (const RatePace& pace : rows) {
-    for (const nanoseconds late : {0ns, nanoseconds(interval_of(pace) / 2), interval_of(pace) * 3}) {
+    for (const nanoseconds late :
+         {0ns, nanoseconds(interval_of(pace) / 2), interval_of(pace) * 3}) {
       const auto sent = greedy(pace, 5 * static_cast<int>(pace.requests) + 20, 0, late);
 
       BOOST_TEST_CONTEXT(pace.requests << " in " << pace.window.count() << " ns, late by up to "

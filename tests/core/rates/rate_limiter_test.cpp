@@ -212,7 +212,8 @@ BOOST_AUTO_TEST_CASE(input_from_a_cache_is_not_counted_where_the_provider_does_n
   const auto request = limiter.begin({.input_tokens = 10'000, .max_output_tokens = 100});
   const auto now = bench.clock.steady().time_since_epoch();
   bench.wait(*request);
-  request->settle(Usage{.input_tokens = 10'000, .cached_input_tokens = 9'100, .output_tokens = 100});
+  request->settle(
+      Usage{.input_tokens = 10'000, .cached_input_tokens = 9'100, .output_tokens = 100});
 
   BOOST_TEST((bench.bucket().next_tokens == now + 1030ms));
 }

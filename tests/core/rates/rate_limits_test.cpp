@@ -62,9 +62,8 @@ BOOST_AUTO_TEST_CASE(a_file_is_read_with_its_defaults) {
 
 BOOST_AUTO_TEST_CASE(the_state_is_named_from_the_folder_of_the_file) {
   const Bench bench;
-  BOOST_TEST(
-      bench.load("version: 1\nstate: ../shared/rates\nproviders: {openai: {requests: 1}}\n").state ==
-      (bench.folder / "../shared/rates").lexically_normal());
+  BOOST_TEST(bench.load("version: 1\nstate: ../shared/rates\nproviders: {openai: {requests: 1}}\n")
+                 .state == (bench.folder / "../shared/rates").lexically_normal());
   BOOST_TEST(bench.load("version: 1\nstate: /run/rates\nproviders: {openai: {requests: 1}}\n")
                  .state.string() == "/run/rates");
 }
@@ -109,7 +108,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_place_and_what_to_write) {
     const std::string problem = bench.problem(row.text);
     BOOST_TEST(problem.starts_with(row.problem), row.text << problem << "\n" << row.problem);
   }
-  BOOST_TEST(bench.problem("version: 1\nproviders:\n  openai: {requests: x}\n  anthropi: {}\n") != "");
+  BOOST_TEST(bench.problem("version: 1\nproviders:\n  openai: {requests: x}\n  anthropi: {}\n") !=
+             "");
   BOOST_CHECK_THROW(load_rate_limits(bench.folder / "none.yaml"), InputError);
 }
 

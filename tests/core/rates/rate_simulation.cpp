@@ -132,7 +132,8 @@ class Simulator {
   double set_aside_ = 0;
   std::size_t waiting_ = 0;
   std::uint64_t highest_sent_ = 0;
-  std::vector<std::uint64_t> sent_;  ///< numbers of tickets, in the order in which they had their turn
+  std::vector<std::uint64_t>
+      sent_;  ///< numbers of tickets, in the order in which they had their turn
   std::int64_t tokens_ = 0;
   nanoseconds last_start_{0};
   std::int64_t requests_then_ = 0;
@@ -186,8 +187,8 @@ void Simulator::ask(std::size_t i) {
   run.reserved =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(run.estimated) * run.ratio)) +
       std::min(kMostOutput, usual);
-  const RateTurn turn = state_.ask(kName, given_.server,
-                                   {.number = run.number, .tokens = run.reserved}, now_);
+  const RateTurn turn =
+      state_.ask(kName, given_.server, {.number = run.number, .tokens = run.reserved}, now_);
   if (run.number == 0) run.passed_at_begin = sent_.size();
   run.number = turn.number;
   if (turn.go) {
@@ -291,8 +292,8 @@ RateSimulated Simulator::run() {
   const double windows = static_cast<double>((last_start_ - began).count()) /
                          static_cast<double>(given_.server.window.count());
   if (windows > 0 && given_.server.requests > 0)
-    result_.share = static_cast<double>(requests_then_) / windows /
-                    static_cast<double>(given_.server.requests);
+    result_.share =
+        static_cast<double>(requests_then_) / windows / static_cast<double>(given_.server.requests);
   if (windows > 0 && given_.server.tokens > 0)
     result_.share = std::max(result_.share, static_cast<double>(tokens_then_) / windows /
                                                 static_cast<double>(given_.server.tokens));
@@ -306,11 +307,11 @@ std::string RateSimulated::text() const {
   text << std::fixed << std::setprecision(1) << "runs finished " << finished << ", not started "
        << refused_a_start << ", given up " << given_up << "\nrequests " << requests << ", refused "
        << refused << " (" << std::setprecision(2)
-       << (requests == 0 ? 0.0 : 100.0 * static_cast<double>(refused) / static_cast<double>(requests))
-       << " %)\ntime " << std::setprecision(1)
-       << static_cast<double>(time.count()) / 60e9 << " min, " << 100 * share
-       << " % of the limit until the last start\nmost waiting " << most_waiting << ", overtaken by "
-       << overtaken << ", looks at the state "
+       << (requests == 0 ? 0.0
+                         : 100.0 * static_cast<double>(refused) / static_cast<double>(requests))
+       << " %)\ntime " << std::setprecision(1) << static_cast<double>(time.count()) / 60e9
+       << " min, " << 100 * share << " % of the limit until the last start\nmost waiting "
+       << most_waiting << ", overtaken by " << overtaken << ", looks at the state "
        << static_cast<double>(looks) / (static_cast<double>(time.count()) / 1e9)
        << " a second\nspent " << std::setprecision(2) << spent << " USD";
   if (most_committed > spent) text << ", with what was set aside " << most_committed << " at most";

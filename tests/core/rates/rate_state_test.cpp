@@ -196,7 +196,8 @@ BOOST_AUTO_TEST_CASE(a_written_state_is_read_as_it_was) {
   crowd.pace.tokens = 100'000;
   for (int i = 0; i < 7; ++i) crowd.ask(crowd.add());
   crowd.state.pause("http://127.0.0.1:8080", crowd.now + 3s, crowd.now);
-  const StoredState stored{.sequence = 7, .written_at = crowd.now, .boot = "id", .state = crowd.state};
+  const StoredState stored{
+      .sequence = 7, .written_at = crowd.now, .boot = "id", .state = crowd.state};
 
   const std::string bytes = state_bytes(stored);
   const auto read = read_state_bytes(bytes);
