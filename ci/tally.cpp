@@ -73,6 +73,8 @@ void Tally::add(const TurnStarted&) { ++turns; }
 
 void Tally::add(const RetryRecord&) { ++retries; }
 
+void Tally::add(const PacedWait& wait) { rate_limit_time += wait.waited.value_or(milliseconds(0)); }
+
 void Tally::add(const ModelCutOff& answer) {
   const std::string& asked = answer.model;
   const auto known = served_as_.find(asked);
@@ -181,11 +183,12 @@ Json Tally::counts_json() const {
 
 Json Tally::durations_json(milliseconds total) const {
   const auto ms = [](milliseconds duration) { return static_cast<std::int64_t>(duration.count()); };
-  const milliseconds own = total - model_time - tools_time - verification_time;
+  const milliseconds own = total - model_time - tools_time - verification_time - rate_limit_time;
   return Json::object({{"total_ms", ms(total)},
                        {"model_ms", ms(model_time)},
                        {"tools_ms", ms(tools_time)},
                        {"verification_ms", ms(verification_time)},
+                       {"rate_limit_ms", ms(rate_limit_time)},
                        {"own_ms", ms(std::max(own, milliseconds(0)))}});
 }
 

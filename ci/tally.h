@@ -55,6 +55,7 @@ class Tally : public EventSink {
   std::chrono::milliseconds model_time{0};
   std::chrono::milliseconds tools_time{0};
   std::chrono::milliseconds verification_time{0};
+  std::chrono::milliseconds rate_limit_time{0};  ///< in which requests waited for a shared limit
   std::string last_action;  ///< "'pytest -q' exit 1": the last command, for the last line
 
   /// The cost of the run; nothing if a part of it is unknown.
@@ -67,12 +68,13 @@ class Tally : public EventSink {
   /// {"turns","tool_calls","denials","audited","retries","check_hits","connections",
   /// "denied_connections"}
   Json counts_json() const;
-  /// {"total_ms","model_ms","tools_ms","verification_ms","own_ms"}
+  /// {"total_ms","model_ms","tools_ms","verification_ms","rate_limit_ms","own_ms"}
   Json durations_json(std::chrono::milliseconds total) const;
 
  private:
   void add(const TurnStarted& turn);
   void add(const RetryRecord& retry);
+  void add(const PacedWait& wait);
   void add(const ModelCutOff& answer);
   void add(const ModelAnswered& answer);
   void add(const CallDecided& call);

@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/batch/manifest_fields.h"
 #include "core/config/yaml.h"
+#include "core/files/files.h"
+#include "core/rates/rate_limits.h"
 #include "core/task/task_loader.h"
 #include "policies/file/policy_loader.h"
 #include "policies/file/policy_warnings.h"
@@ -46,6 +48,9 @@ void check_loads(const YamlNode& root, const DocumentBlock& block, const fs::pat
       manifest_fields(manifest).read(
           read_yaml(findings.add_source(block.place, block.text), findings), findings);
       findings.throw_if_any();
+    } else if (has(root, "providers")) {
+      write_file(folder / "limits.yaml", block.text);
+      load_rate_limits(folder / "limits.yaml");
     } else if (is_task(root)) {
       const fs::path file = folder / (block.file.empty() ? "block.yaml" : block.file);
       if (block.file.empty()) {

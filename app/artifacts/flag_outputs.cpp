@@ -118,6 +118,9 @@ std::vector<Input> files_read(const RunOptions& options, const RunInputs& inputs
   for (const auto& file : options.variable_files) files.push_back({"the --var-file", file});
   if (!options.replay.empty()) files.push_back({"the --replay", options.replay});
   if (!options.api_key_file.empty()) files.push_back({"the --api-key-file", options.api_key_file});
+  if (!options.rate_limits.empty()) files.push_back({"the --rate-limits", options.rate_limits});
+  if (inputs.rate_limits)
+    files.push_back({"the state of --rate-limits", inputs.rate_limits->state});
   if (!options.auth_file.empty()) files.push_back({"the --auth-file", options.auth_file});
   return files;
 }

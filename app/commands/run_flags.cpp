@@ -78,6 +78,9 @@ void add_limits(CLI::App& app, RunOptions& options) {
       "--max-cost", options.max_cost,
       "maximum cost in USD; needs a model whose price is known, or model.price in the task");
   app.add_option("--timeout", options.timeout, "time limit of the whole run: 30s, 10m, 2h");
+  app.add_option("--rate-limits", options.rate_limits,
+                 "file of the requests and tokens a minute that each provider allows: all runs on "
+                 "this machine with it stay within them together");
 }
 
 void add_status_file(CLI::App& app, RunOptions& options) {

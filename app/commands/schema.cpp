@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/batch/manifest_loader.h"
 #include "core/json/json.h"
+#include "core/rates/rate_limits.h"
 #include "core/record/event_codec.h"
 #include "core/task/functions.h"
 #include "core/task/task.h"
@@ -43,6 +44,7 @@ constexpr auto kSchemas = std::to_array<SchemaRow>({
     {"result", result_schema},
     {"approver-request", approver_request_schema},
     {"approver-answer", approver_answer_schema},
+    {"rate-limits", rate_limits_schema},
 });
 
 /// "task, policy or result"

@@ -375,7 +375,8 @@ void Exec::remove_stale_answers() const noexcept {
   std::error_code error;
   std::vector<std::string> inputs = options_.images;
   for (const std::string& one : {options_.output_schema, options_.run.policy,
-                                 options_.run.api_key_file, options_.run.auth_file})
+                                 options_.run.api_key_file, options_.run.auth_file,
+                                 options_.run.rate_limits})
     if (!one.empty()) inputs.push_back(one);
   for (const std::string& file : {options_.run.last_message, options_.run.diff}) {
     if (file.empty() || file == "-" || !fs::is_regular_file(fs::symlink_status(file, error)))

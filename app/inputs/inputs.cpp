@@ -15,6 +15,7 @@
 #include "app/inputs/expected_inputs.h"
 #include "app/inputs/prompt_sources.h"
 #include "app/inputs/provider_choice.h"
+#include "app/inputs/rate_limits_choice.h"
 #include "app/inputs/run_inputs.h"
 #include "app/inputs/task_and_policy.h"
 #include "app/inputs/task_text.h"
@@ -453,8 +454,11 @@ RunInputs load_inputs(const RunOptions& options) {
   check_provider(inputs, options);
   warn_of_readable_keys(options, inputs);
   for (auto& line : task_warnings(inputs)) inputs.warnings.push_back(std::move(line));
+  inputs.rate_limits = check_rate_limits(inputs, options);
   for (const auto& file : {options.api_key_file, options.auth_file})
     if (!file.empty()) hide_file(file, inputs.policy);
+  // Whoever can read it can keep its lock.
+  if (inputs.rate_limits) hide_file(inputs.rate_limits->state, inputs.policy);
   if (replays(inputs)) inputs.recorded = read_recording(options, inputs);
   return inputs;
 }

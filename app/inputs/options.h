@@ -45,6 +45,7 @@ struct RunOptions {
   std::string api_key_file;
   std::optional<int> api_key_fd;
   std::string auth_file;
+  std::string rate_limits;  ///< file of the limits that runs share
   std::string replay;
   std::string record;
   std::string anchor;       ///< file, pipe or descriptor for the transcript's head

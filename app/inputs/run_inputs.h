@@ -10,6 +10,7 @@
 #include "core/json/json.h"
 #include "core/provider/cassette.h"
 #include "core/provider/sign_in/auth_file.h"
+#include "core/rates/rate_limits.h"
 #include "core/task/task.h"
 #include "core/task/variables.h"
 #include "policies/environment/environment.h"
@@ -33,6 +34,8 @@ struct RunInputs {
   std::vector<RecordedStream> recorded;
   /// The content of --auth-file without its secrets; nothing if none is used.
   std::optional<AuthFileSummary> auth_file;
+  /// The limits that this run shares with others; nothing without --rate-limits.
+  std::optional<RateLimits> rate_limits;
   /// Warnings, above all about risks that the policy accepts.
   std::vector<std::string> warnings;
   const ThreadRun* thread = nullptr;  ///< as RunOptions::thread

@@ -19,6 +19,7 @@ std::vector<fs::path> own_outputs(const fs::path& out, const RunInputs& inputs,
     names.push_back(options.record + "." + attempt_folder(n));
   for (const std::string& name : names)
     if (!name.empty() && name != "-") paths.push_back(fs::absolute(name).lexically_normal());
+  if (inputs.rate_limits) paths.push_back(inputs.rate_limits->state);
   const RunNotes notes(inputs.task, options.out);
   if (notes.are_kept()) paths.push_back(notes.file());
   return paths;

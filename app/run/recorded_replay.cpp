@@ -27,6 +27,7 @@ class Nobody : public StreamSink {
   void on_request(const RequestRecord&, int) override {}
   void on_cut_off(int, std::uint64_t) override {}
   void on_retry(const RetryRecord&) override {}
+  void on_wait(const PacedWait&) override {}
   void on_fallback(const FallbackRecord&) override {}
 };
 

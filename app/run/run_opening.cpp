@@ -131,6 +131,8 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   // What it says while the run goes on is believed at once.
   if (!run_.options.status_file.empty())
     files.push_back(std::filesystem::absolute(run_.options.status_file));
+  if (!run_.options.rate_limits.empty())
+    files.push_back(std::filesystem::absolute(run_.options.rate_limits));
   protect_linked(*run_.workspace, files, run_.result.warnings);
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
                                  no_namespaces, run_.secrets.for_commands());

@@ -119,13 +119,14 @@ std::vector<fs::path> own_places(const RunInputs& inputs) {
 }
 
 /// Where nothing is mounted over them, commands that may write could change the record of their own run,
-/// and the threads.
+/// the threads, and what runs share.
 /// @throws Error  environment
 void keep_records_apart(const RunInputs& inputs, const fs::path& out, Namespaces namespaces) {
   if (namespaces != Namespaces::none || inputs.policy.sandbox != SandboxMode::workspace_write)
     return;
   std::vector<fs::path> records = folders_of_others(inputs);
   records.insert(records.begin(), out);
+  if (inputs.rate_limits) records.push_back(inputs.rate_limits->state);
   for (const fs::path& place : own_places(inputs))
     for (const fs::path& record : records)
       if (path_below(record, place))
@@ -135,7 +136,9 @@ void keep_records_apart(const RunInputs& inputs, const fs::path& out, Namespaces
                                            : "below " + path_text(place) + " (paths.write)") +
                 ", and without namespaces nothing keeps commands from changing what is "
                 "recorded there: name a folder elsewhere (--out" +
-                (inputs.thread == nullptr ? "" : ", CODEX_HOME") + "), or use --isolation copy",
+                (inputs.thread == nullptr ? "" : ", CODEX_HOME") +
+                (inputs.rate_limits ? ", 'state' of --rate-limits" : "") +
+                "), or use --isolation copy",
             ExitCode::environment);
 }
 

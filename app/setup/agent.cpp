@@ -94,7 +94,8 @@ struct Agent::State : public ConcurrentCommandSource {
 void Agent::State::make_model() {
   models = std::make_unique<RunModels>(
       RunModels::Parts{parts.inputs, parts.options, parts.secrets.keys(), parts.secrets.proxy(),
-                       redactor, parts.clock, parts.secrets.sign_in(), parts.connected,
+                       redactor, parts.clock, parts.secrets.sign_in(), parts.connected, parts.stop,
+                       [this](const std::string& line) { parts.notices.warn(line); },
                        [this](const TaskModel& model) { return instructions(model); }});
   notes.insert(notes.end(), models->notes().begin(), models->notes().end());
 }

@@ -211,6 +211,9 @@ RunModels::RunModels(const Parts& parts) : retries_left_(kRetriesOfRun) {
   // Those that an earlier process of the run has had: the recording is one of the whole run.
   if (recording_)
     for (const RecordedStream& stream : parts.inputs.recorded) recording_->add(stream);
+  if (parts.inputs.rate_limits)
+    rates_ =
+        std::make_unique<RunRates>(*parts.inputs.rate_limits, parts.clock, parts.stop, parts.warn);
   std::vector<FallbackModel::Candidate> candidates;
   const auto choices = model_choices(parts.inputs, parts.options);
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -257,6 +260,7 @@ std::unique_ptr<Model> RunModels::reach(const Parts& parts, const ModelChoice& c
   options.retries = task.retries;
   options.retries_left = &retries_left_;
   options.recording = recording_.get();
+  if (rates_) options.pacer = rates_->pacer_for(choice);
   const bool by_sign_in = parts.sign_in && &task == &parts.inputs.task.model;
   wires_.push_back(
       wire_of(choice.provider->wire, task, by_sign_in ? Paid::by_sign_in : Paid::by_key, source));

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "app/inputs/options.h"
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
+#include "app/setup/run_rates.h"
 #include "core/base/clock.h"
 #include "core/model/model.h"
 #include "core/model/wire.h"
@@ -59,6 +61,8 @@ class RunModels {
     Clock& clock;
     const std::optional<RunSignIn>& sign_in;  ///< for the first model
     const std::shared_ptr<Http>& connected;   ///< taken for the first model; may be null
+    std::stop_token stop;  ///< ends waits for the lock of a state that runs share
+    std::function<void(const std::string&)> warn;  ///< gets warnings of it
     /// The system prompt for a model, made anew for each request.
     std::function<std::string(const TaskModel&)> instructions;
   };
@@ -76,6 +80,7 @@ class RunModels {
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::shared_ptr<Http>> https_;
   std::unique_ptr<SignIn> sign_in_;
+  std::unique_ptr<RunRates> rates_;
   std::unique_ptr<Recording> recording_;
   int retries_left_;
   std::unique_ptr<Model> model_;

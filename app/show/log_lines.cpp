@@ -134,6 +134,15 @@ void LogLines::show(const RetryRecord& retry) {
                 Tint::caution);
 }
 
+void LogLines::show(const PacedWait& wait) {
+  now_ = wait.waited ? kWaiting : "waiting for the rate limit of " + shown(wait.limit);
+  if (wait.waited) return;
+  add_turn_line("waiting " + seconds_text(wait.expected) + " for the rate limit of " +
+                    shown(wait.limit) +
+                    (wait.ahead == 0 ? "" : " (" + counted(wait.ahead, "request") + " before)"),
+                Tint::faint);
+}
+
 void LogLines::show(const FallbackRecord& record) {
   add_turn_line("model: " + shown(record.reason) + "; " + record.to + " takes over from " +
                     record.from +

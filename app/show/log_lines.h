@@ -60,6 +60,7 @@ class LogLines {
   void show(const CompactionRecord& record);
   void show(const ModelCutOff& answer);
   void show(const RetryRecord& retry);
+  void show(const PacedWait& wait);
   void show(const FallbackRecord& record);
   void show(const CallDecided& call);
   void show(const ToolCalled& called) { calls_.on_called(called); }

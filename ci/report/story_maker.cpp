@@ -138,7 +138,8 @@ void StoryMaker::end_turn() {
   if (!began_ || story_.turns.empty()) return;
   StoryTimes& times = story_.turns.back().times;
   const auto all = std::chrono::duration_cast<milliseconds>(time_ - *began_);
-  times.own = std::max(milliseconds(0), all - times.model - times.tools - times.verification);
+  times.own = std::max(milliseconds(0), all - times.model - times.tools - times.verification -
+                                            std::exchange(waited_, milliseconds(0)));
   began_.reset();
 }
 
@@ -165,6 +166,15 @@ void StoryMaker::add(const RetryRecord& retry) {
            visible_line(retry.kind) + "): " + visible_line(retry.message) + "; again after " +
            words_of_time(retry.delay),
        true);
+}
+
+void StoryMaker::add(const PacedWait& wait) {
+  constexpr milliseconds kShownWait{1000};
+  if (!wait.waited) return;
+  waited_ += *wait.waited;
+  if (*wait.waited >= kShownWait)
+    note(StoryNote::Kind::retry, "waited " + words_of_time(*wait.waited) +
+                                     " for the rate limit of " + visible_line(wait.limit));
 }
 
 void StoryMaker::add(const FallbackRecord& fallback) {

@@ -36,6 +36,7 @@ class StoryMaker {
   void add(const RunStart& start);
   void add(const TurnStarted& turn);
   void add(const RetryRecord& retry);
+  void add(const PacedWait& wait);
   void add(const FallbackRecord& fallback);
   void add(const ModelCutOff& cut_off);
   void add(const ModelAnswered& answer);
@@ -73,9 +74,10 @@ class StoryMaker {
   std::string stage_;
   int number_ = 0;
   Time time_{};
-  std::uint64_t cut_from_output_ = 0;  ///< of the event
-  std::optional<Time> began_{};        ///< the current turn
-  std::size_t text_bytes_ = 0;         ///< of all excerpts
+  std::uint64_t cut_from_output_ = 0;    ///< of the event
+  std::optional<Time> began_{};          ///< the current turn
+  std::chrono::milliseconds waited_{0};  ///< in it, for a shared limit
+  std::size_t text_bytes_ = 0;           ///< of all excerpts
   std::size_t connections_ = 0;
 };
 

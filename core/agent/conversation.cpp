@@ -71,6 +71,7 @@ class Conversation::Recorder : public StreamSink {
     conversation_.set_aside(history_, false);
     emit({conversation_.turn_, retry});
   }
+  void on_wait(const PacedWait& wait) override { emit({conversation_.turn_, wait}); }
   void on_fallback(const FallbackRecord& fallback) override {
     emit({conversation_.turn_, fallback});
     conversation_.source_ = fallback.source;  // set_source() follows once the request has ended
@@ -181,7 +182,7 @@ Response Conversation::ask(const History& history, const ModelSettings& settings
     paid.max_output_tokens = std::min(paid.max_output_tokens, paid_output_);
   }
   const Request request{paid_output_ > 0 ? paid : settings, history.items(), history.epoch(),
-                        may_repeat};
+                        may_repeat, tokens_of(history)};
   Response response;
   try {
     response = parts_.model.ask(request, recorder, parts_.budget.deadline(), stop);

@@ -139,7 +139,7 @@ std::optional<ModelFailure> known_code(std::string_view code) {
     return final_failure("billing", ExitCode::limited);
   if (is_one_of(code, {"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "requests",
                        "tokens", "RateLimitReached", "RESOURCE_EXHAUSTED"}))
-    return transient_failure("rate_limit", ExitCode::limited);
+    return transient_failure(std::string(kRateLimited), ExitCode::limited);
   if (is_one_of(code, {"overloaded_error", "overloaded", "server_is_overloaded", "slow_down",
                        "engine_overloaded_error", "engine_overloaded"}))
     return transient_failure("overloaded");
@@ -205,7 +205,7 @@ ModelFailure by_status(int status) {
     case 413:
       return final_failure("context_length", ExitCode::refused);
     case 429:
-      return transient_failure("rate_limit", ExitCode::limited);
+      return transient_failure(std::string(kRateLimited), ExitCode::limited);
     case 529:
       return transient_failure("overloaded");
     default:
@@ -269,7 +269,7 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
     failure = *known;
     break;
   }
-  if (failure.kind == "invalid_request" || failure.kind == "rate_limit")
+  if (failure.kind == "invalid_request" || failure.kind == kRateLimited)
     if (const auto known = known_message(error.message);
         known && head.status >= 400 && (head.status != 429 || known->kind == "billing"))
       failure = *known;
@@ -280,6 +280,8 @@ ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
   if (!failure.retry_after)
     failure.retry_after = parse_retry_after(header_value(head.headers, "Retry-After"), now);
   add_limit(error, failure);
+  if (!failure.retry_after && failure.kind == kRateLimited)
+    failure.retry_after = rate_limit_reset(head.headers, now);
   return failure;
 }
 

@@ -17,6 +17,9 @@ inline constexpr const char* kImageRefused = "invalid_image";
 /// ModelError::kind() if the run's time was over while the provider was waited for.
 inline constexpr std::string_view kWaitedForModel = "waited_for_model";
 
+/// ModelError::kind() and ModelFailure::kind if the provider's limits of a time were reached.
+inline constexpr std::string_view kRateLimited = "rate_limit";
+
 /// The provider's own text in the message of a ModelError: the part after "HTTP status 400: ", or
 /// all of it.
 std::string_view provider_words(std::string_view message);

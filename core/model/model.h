@@ -62,6 +62,8 @@ struct Request {
   /// A repeated passage does not end the stream: the model was nudged, and may repeat it on
   /// purpose.
   bool may_repeat = false;
+  /// Tokens of the whole request; 0: not estimated.
+  std::int64_t estimated_input = 0;
 };
 
 /// A request as it goes out, for the transcript.
@@ -82,6 +84,16 @@ struct RetryRecord {
   std::string message;
   std::chrono::milliseconds delay{0};
   std::optional<std::chrono::milliseconds> retry_after;
+};
+
+/// A wait for the limits of a provider that several runs share: on record when it begins, if it may be
+/// long, and when it is over.
+struct PacedWait {
+  std::string limit;                                  ///< whose: "openai", "https://host:8443"
+  std::string cause;                                  ///< "requests", "tokens", "paused", "queue"
+  std::int64_t ahead = 0;                             ///< requests whose turn is before
+  std::chrono::milliseconds expected{0};              ///< by estimate
+  std::optional<std::chrono::milliseconds> waited{};  ///< nothing: it has only begun
 };
 
 /// Another model of the run takes over.
@@ -135,6 +147,7 @@ class StreamSink {
   virtual void on_cut_off(int attempt, std::uint64_t lost_bytes) = 0;
   /// @throws ModelError  if the budget does not allow another attempt
   virtual void on_retry(const RetryRecord& retry) = 0;
+  virtual void on_wait(const PacedWait& wait) = 0;
   virtual void on_fallback(const FallbackRecord& fallback) = 0;
 };
 

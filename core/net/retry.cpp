@@ -53,6 +53,52 @@ std::optional<double> unit_ms(std::string_view unit) {
   return std::nullopt;
 }
 
+/// "1m2.5s", "20ms", "1 minute"; ends at what is no part of it.
+std::optional<milliseconds> time_at(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  double total = 0;
+  bool any = false;
+  while (at < end) {
+    double number = 0;
+    const auto result = std::from_chars(at, end, number, std::chars_format::fixed);
+    if (result.ec != std::errc()) break;
+    at = result.ptr;
+    while (at < end && *at == ' ') ++at;
+    const char* unit = at;
+    while (at < end && std::isalpha(static_cast<unsigned char>(*at))) ++at;
+    const auto factor = unit_ms({unit, static_cast<std::size_t>(at - unit)});
+    if (!factor) break;
+    total += number * *factor;
+    any = true;
+  }
+  return any ? wait_of(total) : std::nullopt;
+}
+
+double ms_of(std::chrono::system_clock::time_point time) {
+  return static_cast<double>(
+      std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count());
+}
+
+/// When a limit is reset, as a wait: a time in one of the forms of rate_limit_reset().
+std::optional<milliseconds> reset_wait(std::string_view value,
+                                       std::chrono::system_clock::time_point now) {
+  value = without_blanks(value);
+  if (const auto number = whole_number(value)) {
+    // Small ones are seconds from now, large ones Unix time, in seconds or milliseconds.
+    if (*number < 1e9) return wait_of(*number * 1000);
+    return wait_of(std::max(0.0, *number * (*number < 1e11 ? 1000 : 1) - ms_of(now)));
+  }
+  std::tm parts{};
+  const std::string copy(value);
+  const char* const rest = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest != nullptr && (*rest == '.' || *rest == 'Z'))
+    // A fraction of a second is rounded up.
+    return wait_of(std::max(
+        0.0, (static_cast<double>(::timegm(&parts)) + (*rest == '.' ? 1 : 0)) * 1000 - ms_of(now)));
+  return time_at(ascii_lower(value));
+}
+
 }  // namespace
 
 std::optional<milliseconds> retry_delay(const Failure& failure, int attempt,
@@ -89,24 +135,25 @@ std::optional<milliseconds> find_retry_after(std::string_view message) {
   constexpr std::string_view kMark = "try again in ";
   const std::size_t found = text.find(kMark);
   if (found == std::string::npos) return std::nullopt;
-  const char* at = text.data() + found + kMark.size();
-  const char* const end = text.data() + text.size();
-  double total = 0;
-  bool any = false;
-  while (at < end) {
-    double number = 0;
-    const auto result = std::from_chars(at, end, number, std::chars_format::fixed);
-    if (result.ec != std::errc()) break;
-    at = result.ptr;
-    while (at < end && *at == ' ') ++at;
-    const char* unit = at;
-    while (at < end && std::isalpha(static_cast<unsigned char>(*at))) ++at;
-    const auto factor = unit_ms({unit, static_cast<std::size_t>(at - unit)});
-    if (!factor) break;
-    total += number * *factor;
-    any = true;
+  return time_at(std::string_view(text).substr(found + kMark.size()));
+}
+
+std::optional<milliseconds> rate_limit_reset(const HttpHeaders& headers,
+                                             std::chrono::system_clock::time_point now) {
+  constexpr std::string_view kRemaining = "remaining";
+  std::optional<milliseconds> longest;
+  for (const auto& [name, value] : headers) {
+    std::string other = ascii_lower(name);
+    const std::size_t at = other.find(kRemaining);
+    const auto remaining = whole_number(value);
+    if (at == std::string::npos || other.find("ratelimit") == std::string::npos || !remaining ||
+        *remaining > 0)
+      continue;
+    other.replace(at, kRemaining.size(), "reset");
+    const auto wait = reset_wait(header_value(headers, other), now);
+    if (wait && (!longest || *wait > *longest)) longest = wait;
   }
-  return any ? wait_of(total) : std::nullopt;
+  return longest;
 }
 
 }  // namespace sortie

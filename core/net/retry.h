@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/http1/message_head.h"
+
 namespace sortie {
 
 /// Why an exchange gave no complete reply, as far as retries are concerned.
@@ -32,6 +34,11 @@ std::optional<std::chrono::milliseconds> parse_retry_after(
     std::string_view value, std::chrono::system_clock::time_point now);
 /// The wait of a `retry-after-ms` header.
 std::optional<std::chrono::milliseconds> parse_retry_after_ms(std::string_view value);
+/// The longest time until one of the limits is reset of which nothing remains: `x-ratelimit-remaining-…`
+/// and `x-ratelimit-reset-…` as OpenAI's servers have them ("1s", "6m0s"), `anthropic-ratelimit-…-reset`
+/// (a time of RFC 3339), `ratelimit-reset` (seconds, or Unix time). Nothing: none is told.
+std::optional<std::chrono::milliseconds> rate_limit_reset(
+    const HttpHeaders& headers, std::chrono::system_clock::time_point now);
 /// The wait named in an error text: "Please try again in 1.5s", "… in 20ms", "… in 1m2.5s".
 std::optional<std::chrono::milliseconds> find_retry_after(std::string_view message);
 

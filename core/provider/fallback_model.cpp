@@ -20,6 +20,7 @@ class WholeHistory : public StreamSink {
     next_.on_cut_off(attempt, lost_bytes);
   }
   void on_retry(const RetryRecord& retry) override { next_.on_retry(retry); }
+  void on_wait(const PacedWait& wait) override { next_.on_wait(wait); }
   void on_fallback(const FallbackRecord& fallback) override { next_.on_fallback(fallback); }
 
  private:
@@ -73,7 +74,9 @@ Response FallbackModel::ask_active(const Request& request, StreamSink& stream,
       active.settings ? active.settings(request.settings) : request.settings;
   const auto& items = portable_.update(request.items, request.epoch);
   WholeHistory whole(stream, portable_);
-  return active.model->ask({settings, items, request.epoch}, whole, deadline, std::move(stop));
+  return active.model->ask(
+      {settings, items, request.epoch, request.may_repeat, request.estimated_input}, whole,
+      deadline, std::move(stop));
 }
 
 void FallbackModel::hand_over(const ModelError& error, const Request& request, StreamSink& stream) {

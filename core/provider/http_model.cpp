@@ -24,6 +24,13 @@ std::string seconds_of(milliseconds time) {
   return std::to_string(time.count() / 1000) + "." + std::to_string(time.count() / 100 % 10) + " s";
 }
 
+/// By the conversation's estimate, which knows of images; else by the bytes.
+RequestSize size_of(const Request& request, std::size_t bytes) {
+  const auto by_bytes = static_cast<std::int64_t>(bytes / 4);
+  return {.input_tokens = request.estimated_input > 0 ? request.estimated_input : by_bytes,
+          .max_output_tokens = request.settings.max_output_tokens};
+}
+
 }  // namespace
 
 HttpModel::HttpModel(const Wire& wire, Http& http, Clock& clock, HttpModelOptions options)
@@ -44,6 +51,8 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
   HttpRequest http_request{.url = options_.endpoint.target(wire_.path(request.settings.model)),
                            .headers = options_.headers,
                            .body = body_.bytes()};
+  std::unique_ptr<PacedRequest> paced;
+  if (options_.pacer) paced = options_.pacer->begin(size_of(request, body_.bytes().size()));
   CredentialSource* const credential = options_.credential;
   int renewals = 0;  // attempts repeated with a new credential; not retries
   for (int attempt = 1;; ++attempt) {
@@ -57,6 +66,7 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
       http_request.headers = options_.headers;
       for (auto& header : credential->headers()) http_request.headers.push_back(std::move(header));
     }
+    if (paced) wait_for_turn(*paced, deadline, stream, stop);
     const milliseconds left = std::chrono::ceil<milliseconds>(deadline - clock_.steady());
     if (left <= milliseconds(0)) throw out_of_time();
     stream.on_request(record, attempt);
@@ -73,10 +83,12 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     if (exchange.is_complete()) {
       if (options_.recording) record_stream(exchange.head(), std::move(exchange.stream()));
       Response response = exchange.response();
+      if (paced) paced->settle(response.usage);
       response.requested_model = request.settings.model;
       return response;
     }
     const ModelFailure failure = exchange.failure(result);
+    if (paced && failure.kind == kRateLimited) paced->refuse(failure.retry_after);
     if (failure.lost_bytes) stream.on_cut_off(attempt, *failure.lost_bytes);
     if (result.ending == HttpResult::Ending::stopped) throw Stopped();
     const bool whole_time =
@@ -90,6 +102,28 @@ Response HttpModel::ask(const Request& request, StreamSink& stream,
     }
     wait(failure, attempt - renewals, deadline, stream, stop);
   }
+}
+
+/// Before each attempt, so that what others were refused meanwhile counts too.
+void HttpModel::wait_for_turn(PacedRequest& paced, std::chrono::steady_clock::time_point deadline,
+                              StreamSink& stream, const std::stop_token& stop) const {
+  const std::string place = options_.endpoint.base.authority();
+  const auto began = clock_.steady();
+  const PacedRequest::Wait wait =
+      paced.wait(deadline, stop, [&stream](const PacedWait& told) { stream.on_wait(told); });
+  if (wait.ending == PacedRequest::Ending::paused)
+    throw ModelError(place +
+                         ": the rate limit is reached (as another request was told); the provider "
+                         "asks to wait " +
+                         seconds_of(wait.pause) + ", and the time budget has " +
+                         seconds_of(std::chrono::ceil<milliseconds>(deadline - clock_.steady())) +
+                         " left",
+                     ExitCode::limited, std::string(kRateLimited), wait.pause);
+  if (wait.ending == PacedRequest::Ending::out_of_time)
+    throw ModelError(
+        place + ": no request of this run had its turn within the shared rate limit for " +
+            seconds_of(to_ms(clock_.steady() - began)) + ", when the time budget ran out",
+        ExitCode::budget, std::string(kWaitedForModel));
 }
 
 ModelError HttpModel::out_of_time() {

@@ -15,6 +15,7 @@
 #include "core/provider/cassette.h"
 #include "core/provider/provider.h"
 #include "core/provider/request_body.h"
+#include "core/provider/request_pacer.h"
 
 namespace sortie {
 
@@ -53,6 +54,7 @@ struct HttpModelOptions {
   bool stop_repetition = false;      ///< ends a stream whose text repeats itself
   std::function<double()> random{};  ///< in [0, 1); empty: a seeded generator
   Recording* recording = nullptr;    ///< gets every complete response
+  RequestPacer* pacer = nullptr;     ///< says when each attempt may go out; null: at once
 };
 
 /// A model reached over HTTP: encodes, sends, decodes, retries.
@@ -66,6 +68,8 @@ class HttpModel : public Model {
   static ModelError out_of_time();
   ModelError cut_off_by_budget(const ModelFailure& failure,
                                std::chrono::steady_clock::duration waited) const;
+  void wait_for_turn(PacedRequest& paced, std::chrono::steady_clock::time_point deadline,
+                     StreamSink& stream, const std::stop_token& stop) const;
   std::string tries_text(int attempt) const;
   std::string plan_of(const ModelFailure& failure) const;
   void record_stream(const HttpHead& head, std::string text);

@@ -25,7 +25,7 @@ namespace sortie {
 struct RunEvent {
   int turn = 0;  ///< 0 before the first
   std::variant<RunStart, StartChanges, TurnStarted, ModelRequested, ModelCutOff, RetryRecord,
-               FallbackRecord, ModelAnswered, CheckRecord, CallDecided, ToolCalled,
+               PacedWait, FallbackRecord, ModelAnswered, CheckRecord, CallDecided, ToolCalled,
                ToolOutputRecord, PlanUpdated, FileChange, DiffWritten, NetworkRecord,
                McpServerRecord, McpMessage, VerificationRecord, VerificationCompleted, StageRecord,
                StageCompleted, CompactionRecord, BudgetExhausted, RunEnd>

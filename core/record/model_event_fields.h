@@ -87,6 +87,23 @@ inline const RecordFields<RetryRecord>& fields_of(const RetryRecord*) {
   return list;
 }
 
+inline EventRow row_of(const PacedWait*) {
+  return {"model.wait", false, ": for the limits of a provider that runs share (`--rate-limits`)"};
+}
+inline const RecordFields<PacedWait>& fields_of(const PacedWait*) {
+  using O = PacedWait;
+  using F = Fields<O>;
+  static const RecordFields<O> list = {
+      F::always<&O::limit>("limit", "text", "(a provider, or a server's address)"),
+      F::always<&O::cause>("cause", "text",
+                           "(`requests`, `tokens`, `paused`: the provider asked, `queue`)"),
+      F::always<&O::ahead>("ahead", "count", ": requests whose turn was before"),
+      F::always<&O::expected>("expected_ms", "count"),
+      F::or_null<&O::waited>("waited_ms", "count_or_null", "(`null`: it begins)"),
+  };
+  return list;
+}
+
 inline EventRow row_of(const FallbackRecord*) { return {"model.fallback", false, ""}; }
 inline const RecordFields<FallbackRecord>& fields_of(const FallbackRecord*) {
   using O = FallbackRecord;

@@ -43,6 +43,8 @@ Tally counted() {
   answer.duration = 2s;
   tally.on({1, TurnStarted{}});
   tally.on({1, RetryRecord{}});
+  tally.on({1, PacedWait{.limit = "openai", .expected = 200ms}});
+  tally.on({1, PacedWait{.limit = "openai", .expected = 200ms, .waited = 150ms}});
   tally.on(model_response_event(1, answer));
   tally.on(approval("c1", "allow"));
   tally.on(tool_call_event(1, {.call_id = "c1"}));
@@ -74,7 +76,7 @@ BOOST_AUTO_TEST_CASE(the_numbers_are_added_up_from_the_events) {
              R"("connections":0,"denied_connections":0})");
   BOOST_TEST(write_json(tally.durations_json(5s)) ==
              R"({"total_ms":5000,"model_ms":4000,"tools_ms":250,"verification_ms":0,)"
-             R"("own_ms":750})");
+             R"("rate_limit_ms":150,"own_ms":600})");
   BOOST_TEST(tally.last_action == "'pytest -q' exit 1");
   BOOST_REQUIRE(tally.denials.size() == 1u);
   BOOST_TEST(tally.denials[0].reason == "because");

@@ -57,6 +57,7 @@ const struct {
     {"docs/mcp.md", "npm install", "needs a network; tests/support/npm has the same package"},
     {"docs/init.md", "sortie init --provider", "each flag alone, by init_ci_test.cpp"},
     {"docs/resume.md", "rsync -a", "needs a second machine"},
+    {"docs/rate-limits.md", "sudo install", "writes into folders of the machine"},
 };
 
 /// A run whose answer has findings.
@@ -87,6 +88,7 @@ const struct {
      "0199a213-81c0-7800-8aa1-bbab2a035a53", "$thread"},
     {"docs/install.md", "sortie doctor ", "echo right >answer.txt"},
     {"README.md", "export OPENAI_API_KEY", "", "sk-…", "sk-1"},
+    {"docs/rate-limits.md", "sortie run task.yaml", "cp rate-limits.yaml /etc/sortie/"},
     {"docs/report.md", "sortie report sortie-out --api-key-file",
      "echo sk-of-a-file-1234 >key.txt"},
     {"docs/stages.md", "sortie run plan.yaml",
@@ -109,6 +111,7 @@ const struct {
     {"/usr/local/share/zsh/site-functions", "completions"},
     {"/usr/local/share/doc/sortie/samples", "project/samples"},
     {"/path/to/project", "other"},
+    {"/etc/sortie", "limits"},
 };
 
 std::vector<std::string> pages() {
@@ -127,7 +130,7 @@ class Desk {
     copy_tree(kRoot / "samples", project() / "samples");
     copy_tree(kRoot / "ci/github", project() / "ci/github");
     for (const char* folder : {"anchors", "completions", "other/.github",
-                               "home/.config/fish/completions", "home/src", "bin"})
+                               "home/.config/fish/completions", "home/src", "bin", "limits"})
       fs::create_directories(folder_ / folder);
     write("Makefile", "test:\n\t@grep -q right answer.txt\n");
     write("answer.txt", "wrong\n");

@@ -13,6 +13,7 @@ class StreamList : public StreamSink {
   std::vector<RequestRecord> requests;
   std::vector<int> attempts;
   std::vector<RetryRecord> retries;
+  std::vector<PacedWait> waits;
   std::uint64_t lost_bytes = 0;  ///< of answers that were cut off
   std::vector<FallbackRecord> fallbacks;
 
@@ -22,6 +23,7 @@ class StreamList : public StreamSink {
   }
   void on_cut_off(int, std::uint64_t bytes) override { lost_bytes += bytes; }
   void on_retry(const RetryRecord& retry) override { retries.push_back(retry); }
+  void on_wait(const PacedWait& wait) override { waits.push_back(wait); }
   void on_fallback(const FallbackRecord& fallback) override { fallbacks.push_back(fallback); }
 };
 

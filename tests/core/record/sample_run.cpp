@@ -57,6 +57,10 @@ std::vector<RunEvent> sample_events() {
                           {user("Do it."), Item{ToolOutput{"c0", "ok"}}}),
       {1, RetryRecord{.status = 503, .kind = "status", .message = "later"}},
       {1, RetryRecord{.kind = "cut", .retry_after = std::chrono::seconds(3)}},
+      {1,
+       PacedWait{
+           .limit = "openai", .cause = "queue", .ahead = 2, .expected = std::chrono::seconds(3)}},
+      {1, PacedWait{.limit = "openai", .cause = "tokens", .waited = std::chrono::seconds(3)}},
       {1, ModelCutOff{1, "p m", Usage{.input_tokens = 10, .output_tokens = 4}, Cost::usd(1)}},
       model_response_event(1, answer),
       check_hit_event(1, "unusable_item", "a call without an id", "mend it"),
