@@ -179,8 +179,13 @@ RunCheck check_one(const std::filesystem::path& path, const RunCheckOptions& opt
     if (record.problem.empty() && is_attempt == IsAttempt::no) check_attempts(path, options, check);
   }
   if (record.problem.empty() && !options.anchor.empty()) {
-    record.problem = anchor_mismatch(options.anchor, transcript_of(path));
-    if (record.problem.empty()) check.notes.push_back("the anchor has the same record");
+    const AnchorCheck anchor = check_anchor(options.anchor, transcript_of(path));
+    record.problem = anchor.mismatch;
+    if (record.problem.empty())
+      check.notes.push_back("the anchor has the same record" +
+                            (anchor.known == anchor.records ? ""
+                                                            : ", of which it knows the first " +
+                                                                  std::to_string(anchor.known)));
   }
   record.ok = record.problem.empty();
   return check;

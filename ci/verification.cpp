@@ -143,6 +143,7 @@ VerificationResult run_verification(const VerificationSteps& steps, Launcher& la
   VerificationResult result;
   const std::size_t setups = steps.setup.size();
   for (std::size_t i = 0; i < setups + steps.commands.size(); ++i) {
+    if (i > 0 && options.between) options.between();
     const Step step = i < setups ? Step::setup : Step::command;
     const VerifyCommand& command = i < setups ? steps.setup[i] : steps.commands[i - setups];
     if (stop.stop_requested() || budget.time_up()) {

@@ -70,6 +70,8 @@ struct VerificationOptions {
   bool read_tests = false;
   /// A failure that this result had too passes (verify.baseline); may be null.
   const VerificationResult* baseline = nullptr;
+  /// Called after each command that another one follows; may be empty.
+  std::function<void()> between{};
   /// Collects outputs, saving those that are too long; empty: only head and tail are kept.
   std::function<std::unique_ptr<OutputTaker>()> take_output{};
   /// The saved output at `path`, for its record.

@@ -63,12 +63,14 @@ void put_prefix(std::string& path, const std::string& prefix) {
 
 std::vector<LandedPart> parts_of_run(const LandedRun& run, const FoundRepository& repository) {
   std::vector<LandedPart> parts;
-  parts.push_back({.submodule = {}, .patches = read_patches(run.diff)});
+  parts.push_back(
+      {.submodule = {}, .patches = read_patches(run.diff), .moved_ends = run.moved_ends});
   if (run.submodules.empty()) return parts;
   const std::vector<Submodule> known = find_submodules(repository.toplevel);
   for (const LandedRun::Submodule& one : run.submodules)
     parts.push_back({.submodule = one.path,
                      .patches = read_patches(one.diff),
+                     .moved_ends = one.moved_ends,
                      .own = open_submodule(one.path, repository, known)});
   return parts;
 }
@@ -90,7 +92,7 @@ PlannedChanges plan_part(const LandedPart& part, const FoundRepository& reposito
                          const LandTarget& target, const LandPlanOptions& options) {
   const FoundRepository& own = part.submodule.empty() ? repository : part.own;
   const std::string prefix = part.prefix();
-  PlanOptions plan;
+  PlanOptions plan{.moved_ends = part.moved_ends};
   if (options.three_way)
     plan.base = [&own](const std::string& id) { return base_content(*own.handle, id); };
   if (options.in_tree) plan.conversion = conversion_of(own);

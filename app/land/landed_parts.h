@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace sortie {
 struct LandedPart {
   std::string submodule;  ///< from the toplevel; "": the repository itself
   std::vector<FilePatch> patches;
-  FoundRepository own{};  ///< of a submodule
+  std::map<std::string, std::string> moved_ends{};  ///< as PlanOptions has them
+  FoundRepository own{};                            ///< of a submodule
 
   std::string prefix() const { return submodule.empty() ? "" : submodule + "/"; }
 };

@@ -91,15 +91,25 @@ Ends read_ends(const fs::path& transcript) {
   return ends;
 }
 
-void take_submodules(const fs::path& folder, const RunEnd& end, LandedRun& run) {
+std::map<std::string, std::string> moved_ends(const RecordedDiff& diff) {
+  std::map<std::string, std::string> ends;
+  if (diff.record)
+    for (const DiffedFile& file : diff.record->files)
+      if (!file.old_path.empty() && file.after) ends.emplace(file.path, file.after->sha256);
+  return ends;
+}
+
+/// What the record says of the diffs, and the diffs of submodules.
+void take_diffs(const fs::path& folder, const RunEnd& end, LandedRun& run) {
   std::string prefix;  // of the workspace in its repository
   for (const RecordedDiff& one : read_recorded_diffs(folder / kTranscriptName)) {
     const std::string submodule = submodule_of_diff(one.name);
     if (submodule.empty()) {
       if (one.record) prefix = one.record->prefix;
+      run.moved_ends = moved_ends(one);
     } else if (one.name == diff_name(kChangesDiff, submodule)) {
       run.submodules.push_back(
-          {prefix + submodule, read_artifact(folder, one.name, end, kMostDiff)});
+          {prefix + submodule, read_artifact(folder, one.name, end, kMostDiff), moved_ends(one)});
     }
   }
 }
@@ -163,7 +173,7 @@ LandedRun read_landed_run(const fs::path& folder) {
     run.verified = passed.boolean();
   take_task(ends.start->task.text, run);
   run.diff = read_artifact(folder, kChangesDiff, *ends.end, kMostDiff);
-  take_submodules(folder, *ends.end, run);
+  take_diffs(folder, *ends.end, run);
   run.diff_digest = digest_of_diffs(ends.end->artifacts);
   if (run.diff_digest.empty()) run.diff_digest = "sha256:" + sha256_hex(run.diff);
   run.message = read_artifact(folder, "last-message.txt", *ends.end, kMostMessage);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +21,13 @@ struct LandedRun {
   std::optional<bool> verified{};
   ExpectedDiff expected;  ///< of the recorded task
   std::string diff;
+  /// The SHA-256 of each file that the diff moves, by its new path.
+  std::map<std::string, std::string> moved_ends{};
   /// A submodule with changes, and their diff.
   struct Submodule {
     std::string path;  ///< from the repository's toplevel, as the run says
     std::string diff;
+    std::map<std::string, std::string> moved_ends{};
   };
   std::vector<Submodule> submodules;
   std::string diff_digest;  ///< digest_of_diffs()

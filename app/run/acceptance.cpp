@@ -1,10 +1,12 @@
 #include "app/run/acceptance.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/artifacts/diff_verdict.h"
 #include "app/artifacts/leaks.h"
 #include "app/run/run_ends.h"
+#include "app/run/shadowed_programs.h"
 #include "ci/expectations.h"
 #include "core/base/error.h"
 #include "core/files/file_name.h"
@@ -93,6 +95,7 @@ std::string Acceptance::evaluate_verification(Background& agent) {
     judged = parts_.tree.state();
     parts_.tree.make_diff();
     if (std::string feedback = judge_whole(); !feedback.empty()) return feedback;
+    if (std::string feedback = judge_programs(); !feedback.empty()) return feedback;
   }
   const int round = ++run.verification_rounds;
   const Diff* diff = judged ? &*parts_.tree.diff() : nullptr;
@@ -125,6 +128,11 @@ std::string Acceptance::feedback_of_round(const VerificationResult& failed) cons
   if (const auto& changed = verifier_.changed(); !changed.empty())
     absent += "It passed before, when it had written these files, which your diff has otherwise: " +
               some_of(changed) + ".\n";
+  if (const auto& removed = verifier_.taken_out(); !removed.empty())
+    absent +=
+        "These were removed before the next command, as verify.restore names them and the start "
+        "does not have them: " +
+        some_of({removed.begin(), removed.end()}) + ".\n";
   return absent.empty() ? text : text + "\n" + absent;
 }
 
@@ -221,6 +229,19 @@ std::string Acceptance::judge_whole() {
   return lost + " Take them back, or make them in another way, then end with your final message.";
 }
 
+/// Whether the verification runs what its commands name.
+std::string Acceptance::judge_programs() {
+  const auto& environment = parts_.host.environment();
+  const auto search = environment.find("PATH");
+  if (search == environment.end()) return "";
+  const std::string shadowed = describe_shadowed(
+      shadowed_programs(parts_.tree.diff()->effect, parts_.tree.workspace().start(),
+                        parts_.host.workspace(), search->second));
+  if (shadowed.empty()) return "";
+  count_failure(shadowed);
+  return shadowed + ". Give them other names, then end with your final message.";
+}
+
 std::string Acceptance::evaluate_diff() {
   if (std::string lost = judge_whole(); !lost.empty()) return lost;
   const Diff& diff = *parts_.tree.diff();
@@ -246,6 +267,7 @@ void Acceptance::check_diff(const std::string& final_message) {
       parts_.record.warn("verified with these as at the start, though the diff changes them: " +
                          some_of(run.restored) + " (verify.restore)");
   }
+  warn_of_attributes();
   for (const auto& file : all_files(diff)) {
     for (const auto& path : {file.path, file.old_path}) {
       if (!path.empty() && parts_.host.engine().is_protected(path))
@@ -254,6 +276,18 @@ void Acceptance::check_diff(const std::string& final_message) {
   }
   parts_.tree.names().check(diff);
   check_leaks(final_message);
+}
+
+/// The diff has the bytes that were verified, and git would check out others.
+void Acceptance::warn_of_attributes() {
+  if (!parts_.result.verified.value_or(false)) return;
+  std::vector<std::string> paths;
+  for (const auto& file : all_files(*parts_.tree.diff()))
+    if (std::filesystem::path(file.path).filename() == ".gitattributes") paths.push_back(file.path);
+  if (!paths.empty())
+    parts_.record.warn("the diff changes " + some_of(paths) +
+                       ": once it is committed, git may check out other bytes than were verified "
+                       "(line ends, encodings)");
 }
 
 /// Finds secrets in the diff and the message; the policy says whether they end the run.

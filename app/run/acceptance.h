@@ -51,6 +51,7 @@ class Acceptance : public OwnTests {
  private:
   std::string evaluate_verification(Background& agent);
   std::string judge_whole();
+  std::string judge_programs();
   std::string evaluate_diff();
   std::string feedback_of_round(const VerificationResult& failed) const;
   bool tree_is_as_verified() const;
@@ -59,6 +60,7 @@ class Acceptance : public OwnTests {
   void warn_of_excused(const VerificationResult& passed);
   void count_failure(const std::string& reason, const std::string& kind = {},
                      const std::string& next = {});
+  void warn_of_attributes();
   void check_leaks(const std::string& final_message);
 
   Parts parts_;

@@ -14,9 +14,10 @@
 #include "core/files/open_beneath.h"
 #include "core/files/path_below.h"
 #include "core/workspace/diff/diff_effect.h"
-#include "core/workspace/diff/restored_paths.h"
+#include "core/workspace/diff/path_patterns.h"
 #include "core/workspace/overlay.h"
 #include "core/workspace/own_tree_beside.h"
+#include "core/workspace/start_state.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -78,7 +79,11 @@ FreshTree::FreshTree(const Parts& parts, std::string set, DiffEffect effect)
       swap();
     put_start();
     for (const std::string& path : kept_files_) copy_kept(path);
-    restored_ = RestoredPaths(parts_.task.restore, parts_.run.start()).take_out(effect);
+    if (!parts_.task.restore.empty()) {
+      const StartState start(parts_.run.record(), parts_.run.mount_plan().workspace);
+      restore_.emplace(parts_.task.restore, parts_.run.start(), start.index_links());
+      restored_ = restore_->take_out(effect);
+    }
     write_effect(effect, *files_, changed_in(parts_.view));
     date_anew(*files_, restored_);
     restore_kept();
@@ -249,13 +254,12 @@ void FreshTree::copy_kept(const std::string& path) {
 
 /// verify.restore is stronger than verify.keep.
 void FreshTree::restore_kept() {
-  if (parts_.task.restore.empty() || parts_.task.keep.empty()) return;
-  const RestoredPaths restored(parts_.task.restore, parts_.run.start());
+  if (!restore_ || parts_.task.keep.empty()) return;
   std::vector<fs::path> kept(kept_folders_.begin(), kept_folders_.end());
   kept.insert(kept.end(), kept_files_.begin(), kept_files_.end());
   DiffEffect back;
   for (const ChangedPath& changed : parts_.run.changed_paths(parts_.view))
-    if (is_below_any(changed.path, kept) && restored.match(changed.path) &&
+    if (is_below_any(changed.path, kept) && restore_->match(changed.path) &&
         !add_start(changed.path, back))
       back.removes.insert(changed.path);
   write_effect(back, *files_, {});
@@ -274,6 +278,27 @@ bool FreshTree::add_start(const std::string& path, DiffEffect& back) const {
   if (!content) return false;
   back.makes.emplace(path, TreeEntry{(status->mode & 0100) != 0 ? 0100755u : 0100644u, *content});
   return true;
+}
+
+std::vector<std::string> FreshTree::take_out_made() {
+  std::vector<std::string> removed;
+  if (!restore_) return removed;
+  const PathPatterns free(parts_.task.may_change, "verify.may_change");
+  const StartState start(parts_.run.record(), parts_.run.mount_plan().workspace);
+  const auto is_kept = [this](const std::string& path) {
+    return is_below_any(path, {kept_folders_.begin(), kept_folders_.end()}) ||
+           std::find(kept_files_.begin(), kept_files_.end(), path) != kept_files_.end();
+  };
+  for (const ChangedPath& changed : workspace_->changed_paths(*files_)) {
+    const std::string& path = changed.path;
+    if (changed.kind != ChangedPath::Kind::added || !restore_->match(path) || free.match(path) ||
+        is_kept(path) || in_git_folder(path) || has_path(parts_.run.start(), path) ||
+        (!start.tracked(path) && start.ignored(path)))
+      continue;
+    remove_at(*files_, path);
+    removed.push_back(path);
+  }
+  return removed;
 }
 
 void FreshTree::put_back(const std::vector<std::string>& paths, const DiffEffect& effect) {

@@ -11,6 +11,7 @@
 #include "core/task/task.h"
 #include "core/workspace/copy.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/diff/restored_paths.h"
 #include "core/workspace/own_tree_aside.h"
 #include "core/workspace/workspace.h"
 
@@ -49,6 +50,12 @@ class FreshTree {
   /// @throws Error  ExitCode::environment
   void put_back(const std::vector<std::string>& paths, const DiffEffect& effect);
 
+  /// Removes what its commands made at paths of verify.restore that the start does not have, but for
+  /// what the start's rules ignore and what verify.may_change names.
+  /// @return  the removed paths
+  /// @throws Error  ExitCode::environment
+  std::vector<std::string> take_out_made();
+
   const Workspace& workspace() const { return *workspace_; }
   const DiskFiles& files() const { return *files_; }
   /// Guards protected names that did not exist; null where there is nothing to guard.
@@ -81,6 +88,7 @@ class FreshTree {
   std::optional<OwnTreeAside> aside_;
   std::vector<std::string> kept_folders_;
   std::vector<std::string> kept_files_;
+  std::optional<RestoredPaths> restore_;
   std::vector<std::string> restored_;
 };
 

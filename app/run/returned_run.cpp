@@ -274,6 +274,15 @@ void say_cached(const OutputFolder& out, Json json) {
   out.write("result.json", result_text(json));
 }
 
+/// A run that was killed behind its last record may not have anchored it.
+void anchor_end(const OutputFolder& out, const RunOptions& options) {
+  std::error_code error;
+  if (options.anchor.empty() || !fs::exists(out.path() / "state", error)) return;
+  const RunHistory history = read_run_history(out.path() / kTranscriptName);
+  Anchor(options.anchor, history.starts.front().run_id)
+      .write(history.records - 1, history.last_digest);
+}
+
 /// Makes the reports that a full disk kept the run from writing. The record stays as it was: it names
 /// none.
 void make_missing_reports(const OutputFolder& out, const RunInputs& inputs,
@@ -324,6 +333,7 @@ ExitCode return_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool due = found == ExitCode::success ? apply_is_due(out, inputs, options, json) ||
                                                     (by_itself && was_taken_back(out, json))
                                               : is_done_but_for_handover(out, json, false);
+  if (by_itself) anchor_end(out, options);
   std::unique_ptr<LateEnd> late;
   if (by_itself && due) late = std::make_unique<LateEnd>(out, inputs, options);
   std::string diff = late ? late->begin() : "";

@@ -11,6 +11,7 @@
 #include "core/files/file_name.h"
 #include "core/record/diff_names.h"
 #include "core/text/text.h"
+#include "core/workspace/tree.h"
 #include "policies/engine/engine.h"
 #include "tools/commands/command_output.h"
 
@@ -32,6 +33,8 @@ class VerificationPlace {
   virtual const FreshTree* fresh() const { return nullptr; }
   /// Puts back what the commands changed of what is verified, where nothing of it stays.
   virtual void put_back(const std::vector<std::string>&) {}
+  /// Removes what they made at restored paths, where the start has nothing. @return  these paths
+  virtual std::vector<std::string> take_out_made() { return {}; }
   /// Whether a second time begins with the setup.
   virtual bool needs_setup_again() const { return true; }
 };
@@ -111,6 +114,7 @@ class FreshPlace : public VerificationPlace {
   }
   void end() override { tree_.end(); }
   void put_back(const std::vector<std::string>& paths) override { tree_.put_back(paths, effect_); }
+  std::vector<std::string> take_out_made() override { return tree_.take_out_made(); }
   const FreshTree* fresh() const override { return &tree_; }
   bool needs_setup_again() const override { return false; }
 
@@ -279,14 +283,28 @@ VerificationResult Verifier::run_once(VerificationOptions options, Background* a
   return result;
 }
 
-/// A verification counts only if the tree is the same before and after: its commands run code of the
-/// agent, which could write whatever makes them pass. One that merely creates files (a cache, a build
-/// product) creates the same ones again, and passes when it is run once more. What it changed of the
-/// start and the diff is put back before in a fresh tree, as it does not get into the diff.
+/// After each command that another one follows: it may run code of the agent, which could change what
+/// the next one checks, and have it take that back. New files are for builds; at restored paths they
+/// are removed, or a command could plant a test there.
+/// @param changed  gets what differs of the start and of the run's changes
+void Verifier::look_between(const ChangedState& judged, VerificationPlace& place,
+                            std::set<std::string>& changed) {
+  const std::vector<std::string> removed = place.take_out_made();
+  taken_out_.insert(removed.begin(), removed.end());
+  for (const std::string& path : differing_paths(judged, place.state()))
+    if (judged.contains(path) || has_path(parts_.tree.workspace().start(), path))
+      changed.insert(path);
+}
+
+/// A verification counts only if the tree is the same before and after each command: they run code of
+/// the agent, which could write whatever makes them pass. One that merely creates files (a cache, a
+/// build product) creates the same ones again, and passes when it is run once more. What it changed of
+/// the start and the diff is put back before in a fresh tree, as it does not get into the diff.
 VerificationResult Verifier::verify(VerificationPhase phase, int round, const Diff* diff,
                                     Background* agent) {
   left_.reset();
   changed_.clear();
+  taken_out_.clear();
   end_background(agent);
   const std::unique_ptr<VerificationPlace> place = open_place(diff);
   VerificationOptions options = options_for(phase, round);
@@ -299,13 +317,18 @@ VerificationResult Verifier::verify(VerificationPhase phase, int round, const Di
   run.verified_in = options.tree;
   run.verified_diff = options.diff;
   ChangedState judged = place->state();
+  std::set<std::string> between;
+  options.between = [&] { look_between(judged, *place, between); };
   for (bool again = false;; again = true) {
+    between.clear();
     VerificationResult result = run_once(options, agent, *place, again);
     ChangedState left = place->state();
-    const std::vector<std::string> paths = differing_paths(judged, left);
+    std::vector<std::string> paths = differing_paths(judged, left);
     if (place->fresh() == nullptr)
       for (const std::string& path : paths)
         if (!judged.contains(path)) made_.insert(path);
+    between.insert(paths.begin(), paths.end());
+    paths.assign(between.begin(), between.end());
     const bool is_over = again || !result.passed || paths.empty();
     if (is_over) place->end();
     if (!result.passed) return result;
@@ -320,6 +343,7 @@ VerificationResult Verifier::verify(VerificationPhase phase, int round, const Di
     parts_.record.say("the verification changed what it checks (" + some_of(paths, 3) +
                       "): it runs once more");
     place->put_back(paths);
+    place->take_out_made();
     judged = place->fresh() != nullptr ? place->state() : std::move(left);
   }
 }

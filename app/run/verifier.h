@@ -64,6 +64,8 @@ class Verifier : public OwnTests {
   /// What the last verification changed of what it checks: if it passed, it changed that twice, and
   /// nothing is verified; if it failed, it had passed before that was put back.
   const std::vector<std::string>& changed() const noexcept { return changed_; }
+  /// What its commands made at paths of verify.restore, and what was removed before the next one.
+  const std::set<std::string>& taken_out() const noexcept { return taken_out_; }
   /// The state of the run's own tree after a verification there has passed.
   std::optional<ChangedState> take_left() { return std::exchange(left_, {}); }
   /// Paths that verifications made in the run's own tree, not calls of the agent.
@@ -76,6 +78,8 @@ class Verifier : public OwnTests {
   FreshTree::Parts tree_parts() const;
   VerificationResult run_once(VerificationOptions options, Background* agent,
                               VerificationPlace& place, bool again);
+  void look_between(const ChangedState& judged, VerificationPlace& place,
+                    std::set<std::string>& changed);
   [[noreturn]] void end_changed(const VerificationResult& result,
                                 const std::vector<std::string>& paths);
 
@@ -83,6 +87,7 @@ class Verifier : public OwnTests {
   std::optional<ChangedState> left_;
   std::set<std::string> made_;
   std::vector<std::string> changed_;
+  std::set<std::string> taken_out_;
 };
 
 /// Why nothing is verified, and what a user can do about it.

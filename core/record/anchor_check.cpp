@@ -53,33 +53,46 @@ std::multimap<std::uint64_t, AnchorLine> lines_of(const fs::path& anchor,
 
 }  // namespace
 
-std::string anchor_mismatch(const fs::path& anchor, const fs::path& transcript) {
+AnchorCheck check_anchor(const fs::path& anchor, const fs::path& transcript) {
   const std::string name = path_text(anchor);
+  const auto line_of = [&name](const AnchorLine& line) {
+    return name + ":" + std::to_string(line.number) + ": ";
+  };
   std::string run_id;
   std::multimap<std::uint64_t, AnchorLine> lines;
-  std::string mismatch;
-  std::uint64_t records = 0;
+  std::string last;
+  AnchorCheck check;
+  std::string& mismatch = check.mismatch;
   each_record_line(transcript, [&](std::string_view text) {
-    if (records == 0) {
+    last = text;
+    if (check.records == 0) {
       run_id = parse_record(text).data.string_at("run_id");
       lines = lines_of(anchor, run_id);
     }
-    const auto [first, last] = lines.equal_range(records);
-    for (auto line = first; line != last && mismatch.empty(); ++line)
+    const auto [first, end] = lines.equal_range(check.records);
+    for (auto line = first; line != end && mismatch.empty(); ++line)
       if (line->second.sha256 != sha256_hex(text))
-        mismatch = name + ":" + std::to_string(line->second.number) + ": record " +
-                   std::to_string(records) + " of the run was another one when it was anchored";
-    ++records;
+        mismatch = line_of(line->second) + "record " + std::to_string(check.records) +
+                   " of the run was another one when it was anchored";
+    ++check.records;
     return mismatch.empty();
   });
-  if (!mismatch.empty()) return mismatch;
-  if (lines.empty())
-    return name + ": has no line of run '" + one_line(run_id, 100) +
-           "': the run was not anchored there, or its record was made anew";
-  if (lines.rbegin()->first >= records)
-    return name + ":" + std::to_string(lines.rbegin()->second.number) + ": record " +
-           std::to_string(lines.rbegin()->first) + " is missing: the transcript was cut";
-  return "";
+  if (!mismatch.empty()) return check;
+  if (lines.empty()) {
+    mismatch = name + ": has no line of run '" + one_line(run_id, 100) +
+               "': the run was not anchored there, or its record was made anew";
+    return check;
+  }
+  const auto& [seq, line] = *lines.rbegin();
+  check.known = seq + 1;
+  if (check.known > check.records)
+    mismatch =
+        line_of(line) + "record " + std::to_string(seq) + " is missing: the transcript was cut";
+  else if (check.known < check.records && parse_record(last).type == "run.completed")
+    mismatch = line_of(line) + "is of record " + std::to_string(seq) +
+               ", and the run's end, record " + std::to_string(check.records - 1) +
+               ", was not anchored: what follows may have been made anew";
+  return check;
 }
 
 }  // namespace sortie

@@ -260,6 +260,20 @@ std::size_t StartState::index_files_below(const std::string& path) const {
   return files;
 }
 
+std::optional<std::vector<std::string>> StartState::index_links() const {
+  if (!has_index()) return std::nullopt;
+  std::vector<std::string> links;
+  std::size_t at = 0;
+  if (!prefix_.empty() && git_index_find_prefix(&at, index(), prefix_.c_str()) != 0) return links;
+  for (; at < git_index_entrycount(index()); ++at) {
+    const git_index_entry* entry = git_index_get_byindex(index(), at);
+    const std::string_view path = entry->path;
+    if (!path.starts_with(prefix_)) break;
+    if (canonical_mode(entry->mode) == 0120000) links.emplace_back(path.substr(prefix_.size()));
+  }
+  return links;
+}
+
 bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) const {
   if (!has_index() || !index_has(path, &now)) return false;
   const git_index_entry* entry = git_index_get_bypath(index(), in_repository(path).c_str(), 0);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/git/git_repository.h"
 #include "core/workspace/start_record.h"
@@ -63,6 +64,8 @@ class StartState {
   /// How many files HEAD, or the index, has below a path.
   std::size_t head_files_below(const std::string& path) const;
   std::size_t index_files_below(const std::string& path) const;
+  /// The links that the start's index has in the workspace; nothing where it can't be read.
+  std::optional<std::vector<std::string>> index_links() const;
   /// Whether the user's own file equals the start's index: the same inode and birth time, possibly
   /// touched or linked since, and the same content. Then this was its content at the start (unless
   /// it was edited before the start and edited back in place since).

@@ -108,6 +108,19 @@ BOOST_AUTO_TEST_CASE(all_commands_pass_in_their_order) {
   BOOST_TEST(verification_feedback(result, 1, 3) == "");
 }
 
+BOOST_AUTO_TEST_CASE(the_tree_can_be_looked_at_between_two_commands) {
+  Round round;
+  round.setup = {{{"sh", "-c", "npm ci"}, "npm ci", 30s}};
+  round.launcher.rows = {{"", exited(0)}, {"", exited(0)}, {"", exited(0)}};
+  std::vector<std::size_t> events_before;
+  round.options.between = [&] { events_before.push_back(round.events.events.size()); };
+
+  BOOST_TEST(round.run().passed);
+
+  const std::vector<std::size_t> each = {2, 4};
+  BOOST_TEST(events_before == each, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_command_gets_its_own_time_or_what_the_run_has_left) {
   Round round;
   round.launcher.rows = {{"", exited(0)}, {"", exited(0)}};

@@ -75,6 +75,9 @@ void write_project(const RunFolder& folder) {
   folder.write("work/real/check.sh", "grep -q right a.txt\n");
   folder.write("work/deep/tests/check.sh", "grep -q right a.txt\n");
   fs::create_symlink("real", folder.workspace() / "linked");
+  fs::create_symlink("../real", folder.workspace() / "deep/link");
+  folder.write("work/real/one.sh", "grep -q right a.txt\n");
+  fs::create_symlink("../real/one.sh", folder.workspace() / "tests/one.sh");
   folder.write("work/tests/port.py",
                "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:8976')\n");
   folder.write("work/Makefile",
@@ -370,6 +373,79 @@ BOOST_AUTO_TEST_CASE(the_agent_is_told_what_the_tree_lacks_when_it_fails) {
   BOOST_TEST(shown.find("which lacks what git ignores and what a build made in this run: "
                         ".venv/lib/dep") != std::string::npos,
              shown);
+}
+
+BOOST_AUTO_TEST_CASE(no_program_of_the_agent_stands_for_another_one_on_the_path) {
+  const RunFolder folder;
+  write_project(folder);
+  folder.write("work/bin/tool", "#!/bin/sh\nexit 1\n");
+  fs::permissions(folder.workspace() / "bin/tool", fs::perms(0755));
+  folder.commit_workspace();
+  const std::string verify = "policy: auto\nverify: {rounds: 0, commands: [sh tests/check.sh]}\n";
+  const auto run = [&](const std::string& script) {
+    folder.write_task(script_then_done(script), verify);
+    ProgramStart start = folder.start({"--fresh"});
+    start.environment["PATH"] = (folder.workspace() / "bin").string() + ":/usr/bin:/bin";
+    return run_program(start);
+  };
+
+  const ProgramEnd shadowing = run("printf '#!/bin/sh\nexit 0\n' > bin/grep; chmod +x bin/grep");
+
+  BOOST_TEST(shadowing.status == 1, shadowing.errors);
+  BOOST_TEST(!folder.result()["verified"].boolean());
+  BOOST_TEST(folder.result().string_at("reason").find("bin/grep (in place of /usr/bin/grep)") !=
+                 std::string::npos,
+             folder.result().string_at("reason"));
+  // Programs of other names are the project's own work, and so is one of the start.
+  const ProgramEnd own =
+      run("echo right > a.txt; printf '#!/bin/sh\nexit 0\n' > bin/tool; cp bin/tool bin/other; "
+          "cp bin/tool grep");
+  BOOST_TEST(own.status == 0, own.errors);
+}
+
+BOOST_AUTO_TEST_CASE(attributes_that_let_git_check_out_other_bytes_are_named) {
+  const RunFolder folder;
+  write_project(folder);
+  folder.write_task(
+      script_then_done("echo right > a.txt; echo 'a.txt text eol=crlf' > src/.gitattributes"),
+      "policy: auto\nverify: [sh tests/check.sh]\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(warns_of(folder, "the diff changes src/.gitattributes: once it is committed, git may "
+                              "check out other bytes than were verified"));
+}
+
+BOOST_AUTO_TEST_CASE(commands_may_build_on_files_that_those_before_have_made) {
+  const RunFolder folder;
+  write_project(folder);
+  const std::string verify =
+      "policy: auto\nverify: {rounds: 0, restore: [\"tests/**\"], may_change: [tests/given.*], "
+      "commands: ['cp a.txt made.txt; cp a.txt tests/given.txt; echo x > tests/x.log', "
+      "'grep right made.txt tests/given.txt && test -e tests/x.log', rm made.txt]}\n";
+  folder.write_task(script_then_done("echo right > a.txt"), verify);
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(folder.result()["verified"].boolean());
+}
+
+BOOST_AUTO_TEST_CASE(the_agent_is_told_what_a_command_may_not_leave_for_the_next) {
+  const RunFolder folder;
+  write_project(folder);
+  folder.write_task(script_then_done("echo right > a.txt").message("done"),
+                    "policy: auto\nverify: {rounds: 1, restore: [\"tests/**\"], commands: "
+                    "['echo x > tests/given.txt', cat tests/given.txt]}\n");
+
+  const ProgramEnd end = folder.run();
+
+  BOOST_TEST(end.status == 1, end.errors);
+  const std::string request = write_json(folder.records("model.request").back());
+  BOOST_TEST(request.find("removed before the next command, as verify.restore names them and the "
+                          "start does not have them: tests/given.txt") != std::string::npos,
+             request);
 }
 
 BOOST_AUTO_TEST_CASE(the_runs_own_tree_is_verified_where_the_task_says_so) {

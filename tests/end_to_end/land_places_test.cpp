@@ -83,6 +83,18 @@ BOOST_AUTO_TEST_CASE(a_repository_is_taken_as_it_stands) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_was_only_moved_or_made_executable_is_landed_once) {
+  const Pipeline pipeline;
+  pipeline.run(script("chmod +x a.txt; mv moved.txt other.txt; mv image p; chmod +x p"));
+  const std::string land = "'" + sortie_binary() + "' land ../out ";
+  for (const char* said : {"landed 3 files", "everything is there already"}) {
+    const ProgramEnd end = run_program({.argv = {"sh", "-c", land}, .folder = pipeline.target()});
+
+    BOOST_TEST(end.status == 0, end.errors);
+    BOOST_TEST(holds(end.errors, said), end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_can_not_be_written_leaves_everything_as_it_was) {
   const Pipeline pipeline;
   pipeline.run(script("seq 5000 > big.txt; echo end >> a.txt"));

@@ -313,6 +313,51 @@ BOOST_AUTO_TEST_CASE(a_record_made_anew_is_found_by_its_anchor) {
              found.errors);
 }
 
+BOOST_AUTO_TEST_CASE(an_end_that_was_not_anchored_is_found) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo b > a.txt"}).next().message("done");
+  folder.write_task(cassette, "policy: auto\n");
+  const std::string anchor = folder.path("anchor.jsonl").string();
+  BOOST_REQUIRE(folder.run({"--anchor", anchor, "--max-turns", "1"}).status == 4);
+  const auto check = [&] { return verify(folder.out(), {"--anchor", anchor}); };
+  BOOST_TEST(check().status == 0);
+
+  // The rest of the run goes by the anchor, as a rest that somebody made up would.
+  BOOST_REQUIRE(folder.run().status == 0);
+  const ProgramEnd found = check();
+  BOOST_TEST(found.status == 8);
+  BOOST_TEST(holds(found.errors, "was not anchored: what follows may have been made anew"),
+             found.errors);
+}
+
+BOOST_AUTO_TEST_CASE(an_anchored_run_that_was_killed_behind_its_end_is_anchored_by_the_next) {
+  const RunFolder folder;
+  folder.write("work/a.txt", "a\n");
+  folder.commit_workspace();
+  CassetteWriter cassette;
+  cassette.shell({"sh", "-c", "echo b > a.txt"}).next().message("done");
+  folder.write_task(cassette, "policy: auto\n");
+  const std::string anchor = folder.path("anchor.jsonl").string();
+  BOOST_REQUIRE(folder.run({"--anchor", anchor}).status == 0);
+  std::string lines = read_file(anchor);
+  lines.resize(lines.rfind('\n', lines.size() - 2) + 1);
+  write_file(anchor, lines);
+  Json running = folder.result();
+  running.set("status", "running");
+  write_file(folder.out() / "result.json", write_json(running) + "\n");
+  fs::create_directory(folder.out() / "state");
+  BOOST_REQUIRE(verify(folder.out(), {"--anchor", anchor}).status == 8);
+
+  const ProgramEnd end = folder.run({"--anchor", anchor});
+
+  BOOST_TEST(end.status == 0, end.errors);
+  const ProgramEnd good = verify(folder.out(), {"--anchor", anchor});
+  BOOST_TEST(good.status == 0, good.errors);
+}
+
 BOOST_AUTO_TEST_CASE(an_anchor_is_a_file_that_grows_a_pipe_or_a_descriptor) {
   const RunFolder folder;
   folder.write("work/a.txt", "a\n");

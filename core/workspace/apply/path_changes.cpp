@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/git/git_repository.h"
 
@@ -64,16 +65,31 @@ std::string why_not_old(const FilePatch& patch, const PresentEntry& now, const K
   return "";
 }
 
+/// Whether a patch that changes no content has been applied: it names no id.
+/// @param made  what is at its new path
+bool is_moved_already(const FilePatch& patch, const PresentEntry& made,
+                      const PlanOptions& options) {
+  const PatchHeader& header = patch.header;
+  if (!patch.moves_only() && made.entry.mode != header.new_mode) return false;
+  if (header.old_path == header.new_path) return true;
+  const auto end = options.moved_ends.find(header.new_path);
+  if (end == options.moved_ends.end()) return false;
+  if (sha256_hex(made.entry.content) == end->second) return true;
+  return options.conversion && is_plain_file(made) &&
+         sha256_hex(options.conversion->to_git(header.new_path, made.entry.content)) == end->second;
+}
+
 /// Whether a patch has been applied already, as far as its ids tell.
 bool is_there_already(const FilePatch& patch, const PresentEntry& now, ChangePlan& plan,
                       const PlanOptions& options) {
   const PatchHeader& header = patch.header;
   if (patch.deletes()) return now.kind == Kind::none;
-  if (header.new_id.empty()) return false;
   const bool moves = header.old_path != header.new_path;
   if (moves && now.kind != Kind::none) return false;
   const PresentEntry made = moves ? plan.at(header.new_path) : now;
-  if (made.kind != Kind::file || made.entry.mode != header.new_mode) return false;
+  if (made.kind != Kind::file) return false;
+  if (header.new_id.empty()) return is_moved_already(patch, made, options);
+  if (made.entry.mode != header.new_mode) return false;
   const Known known = known_form(header.new_path, made, header.new_id, options);
   return id_text(blob_id(known.content)) == header.new_id;
 }

@@ -50,6 +50,9 @@ struct PlanOptions {
   /// The blob ids of files that the diff only moves, by their old path: their content is compared,
   /// too. Files that are not in it may have any content.
   std::map<std::string, std::string> moved_ids{};
+  /// The SHA-256 of such files at the end, by their new path, as they are in the diff: one that is
+  /// found at its new path is there already.
+  std::map<std::string, std::string> moved_ends{};
   /// The content that a file had when the diff was made, by its blob id: then files that have
   /// changed meanwhile are merged (three-way). Not set: they are conflicts.
   BaseContent base{};

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/git/git_repository.h"
 #include "core/workspace/apply/recover_tree.h"
@@ -44,6 +45,29 @@ BOOST_AUTO_TEST_CASE(changes_that_are_there_already_are_no_conflict_and_nothing_
 
   BOOST_TEST(planned.conflicts.empty());
   BOOST_TEST(planned.changes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_only_moved_or_got_another_mode_is_no_conflict_either) {
+  const TouchedFiles before = {
+      {"a", {kFile, lines(20)}}, {"m", {kFile, "m\n"}}, {"p", {kFile, lines(40)}}};
+  const TouchedFiles after = {
+      {"b", {kFile, lines(20)}}, {"m", {kProgram, "m\n"}}, {"q", {kProgram, lines(40)}}};
+  const std::string diff = diff_of(before, after);
+  const PlanOptions known{
+      .moved_ends = {{"b", sha256_hex(lines(20))}, {"q", sha256_hex(lines(40))}}};
+  const RealTree tree(after);
+
+  const PlannedChanges planned = tree.plan(diff, known);
+
+  BOOST_TEST(planned.conflicts.empty());
+  BOOST_TEST(planned.changes.empty());
+  // Another file of the same name is none that was moved.
+  const RealTree other({{"b", {kFile, "mine\n"}}, {"m", {kProgram, "m\n"}}, {"q", after.at("q")}});
+  BOOST_TEST(other.plan(diff, known).conflicts == std::vector<std::string>{"a: is not there"},
+             boost::test_tools::per_element());
+  const RealTree mode({{"b", after.at("b")}, {"m", {kProgram, "m\n"}}, {"q", {kFile, lines(40)}}});
+  BOOST_TEST(mode.plan(diff, known).conflicts == std::vector<std::string>{"p: is not there"},
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_touched_path_that_changed_meanwhile_is_a_conflict) {
