@@ -114,13 +114,13 @@ class ModelServer:
 
 def serve(listener, responses):
     times = []
-    listener.settimeout(60)
+    listener.settimeout(600)
     connection = None
     pending = b""
     while len(times) < len(responses):
         if connection is None:
             connection = listener.accept()[0]
-            connection.settimeout(60)
+            connection.settimeout(600)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             pending = b""
         first, last, pending = read_request(connection, pending)

@@ -1,9 +1,16 @@
 #include "core/git/git_programs.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <set>
 #include <string_view>
 
+#include "core/base/fd.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/config/git_config_files.h"
@@ -15,7 +22,6 @@ namespace sortie {
 namespace {
 
 constexpr std::uint64_t kMostModules = 4 << 20;
-constexpr std::uint64_t kMostIndex = 64 << 20;
 constexpr std::size_t kMostOverrides = 4000;  // they have to fit in an environment
 
 /// Shows the two versions as git would without the repository's program.
@@ -130,18 +136,29 @@ void each_key(const fs::path& file, Use use) {
 
 /// Whether the index may list the name. Versions 2 and 3 contain names verbatim
 /// (gitformat-index(5)), so their bytes are searched: parsing an index of 80,000 files would take a
-/// hundred times as long, at each start.
+/// hundred times as long, at each start. All of them: git does not check that names are in order.
 bool may_be_listed(git_repository& repository, std::string_view name) {
-  const std::string whole = fs::path(git_repository_path(&repository)) / "index";
-  std::string bytes;
-  try {
-    bytes = read_file(whole, kMostIndex);
-  } catch (const Error&) {
-    return true;
-  }
   using namespace std::string_view_literals;
-  const bool plain = bytes.starts_with("DIRC\0\0\0\2"sv) || bytes.starts_with("DIRC\0\0\0\3"sv);
-  return !plain || bytes.find(name) != bytes.npos;
+  constexpr std::size_t kPiece = 256 << 10;  // stays in the processor's cache
+  const fs::path path = fs::path(git_repository_path(&repository)) / "index";
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return true;
+  std::string piece(kPiece, '\0');
+  std::size_t kept = 0;  // the end of the piece before, which may begin the name
+  for (off_t at = 0;;) {
+    const ssize_t count = ::pread(file.get(), piece.data() + kept, kPiece - kept, at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return true;
+    if (count == 0) return at == 0;
+    const std::string_view bytes(piece.data(), kept + static_cast<std::size_t>(count));
+    if (at == 0 && !bytes.starts_with("DIRC\0\0\0\2"sv) && !bytes.starts_with("DIRC\0\0\0\3"sv))
+      return true;
+    if (bytes.find(name) != bytes.npos) return true;
+    at += count;
+    kept = std::min(bytes.size(), name.size() - 1);
+    std::memmove(piece.data(), bytes.data() + bytes.size() - kept, kept);
+  }
 }
 
 /// A file as git finds it if the working tree has none: in the index, else in HEAD.

@@ -74,22 +74,24 @@ void CodedScan::read_plain(Walk& walk, std::size_t until) {
 }
 
 /// Where the next needle may begin, encoded or not.
-std::size_t CodedScan::next_start(std::size_t i, std::size_t until) const {
+std::size_t CodedScan::next_start(std::size_t i, std::size_t until) {
   const char* const text = text_.data();
   const std::size_t most = std::min(until, text_.size() - 1);
   const auto begins_at = [&](std::size_t at) {
     return search_.starts_[pair_of(text[at], text[at + 1])];
   };
   for (;; ++i) {
-    while (i + 4 <= most) {
+    if (filter_ != nullptr && i + 1 < most) i = filter_->find(text_, i, most - 1, block_);
+    while (filter_ == nullptr && i + 4 <= most) {
       if (begins_at(i)) break;
       if (begins_at(i + 1) && (i += 1) != 0) break;
       if (begins_at(i + 2) && (i += 2) != 0) break;
       if (begins_at(i + 3) && (i += 3) != 0) break;
       i += 4;
     }
-    while (i < most && !begins_at(i)) ++i;
-    if (i + 2 >= text_.size() || i >= most || begins_coded(text[i])) return i;
+    if (i < most && !begins_at(i)) continue;
+    if (i + 2 >= text_.size() || i >= most) return i;
+    if (search_.open_starts_[pair_of(text[i], text[i + 1])]) return i;
     if (search_.thirds_[triple_of(text[i], text[i + 1], text[i + 2])]) return i;
   }
 }

@@ -27,6 +27,7 @@ class CodedScan {
         walks_(position.walks),
         read_(position.read),
         hits_(hits),
+        filter_(search.filter_for(text)),
         reader_(text, ended) {}
   void run();
 
@@ -50,7 +51,7 @@ class CodedScan {
   Place first_place() const;
   // Other readings at offsets of the text.
   void read_plain(Walk& walk, std::size_t until);
-  std::size_t next_start(std::size_t i, std::size_t until) const;
+  std::size_t next_start(std::size_t i, std::size_t until);
   bool may_be_coded(std::size_t i) const;
   bool begins_otherwise(std::size_t i);
   bool means_otherwise(std::size_t i, std::uint32_t state, std::size_t least);
@@ -96,6 +97,8 @@ class CodedScan {
   Readings readings_{};
   std::size_t readings_of_ = std::string_view::npos;  ///< the offset of readings_
   std::size_t most_read_ = 4096;                      ///< size of read_ at which it is pruned
+  const StartFilter* filter_;                         ///< null: the text is searched without
+  StartFilter::Block block_{};
   TextReader reader_;
 };
 

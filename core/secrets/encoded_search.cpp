@@ -70,43 +70,84 @@ void CodedSearch::build() {
   });
   for (const std::uint32_t state : by_depth)
     if (state != 0) expects_[state] |= expects_[automaton_.fallback(state)];
+  filter_ = std::make_shared<LateStartFilter>();
+}
+
+/// What starts_ and thirds_ let begin, and more where a filter could not tell it apart.
+std::vector<StartFilter::Start> CodedSearch::starts() const {
+  const ByteSet any = ByteSet().set();
+  std::vector<StartFilter::Start> list;
+  std::array<ByteSet, 16> open_seconds{};  // by their upper half
+  std::array<ByteSet, 16> their_firsts{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char first = static_cast<char>(byte);
+    if (begins_coded(first)) {
+      list.push_back({ByteSet().set(byte), any, any});
+      continue;
+    }
+    for (unsigned next = 0; next < 256; ++next) {
+      const char second = static_cast<char>(next);
+      if (!starts_[pair_of(first, second)]) continue;
+      if (open_starts_[pair_of(first, second)]) {
+        open_seconds[next >> 4].set(next);
+        their_firsts[next >> 4].set(byte);
+        continue;
+      }
+      ByteSet thirds;
+      for (unsigned third = 0; third < 256; ++third)
+        thirds[third] = thirds_[triple_of(first, second, static_cast<char>(third))];
+      list.push_back({ByteSet().set(byte), ByteSet().set(next), thirds});
+    }
+  }
+  for (std::size_t half = 0; half < open_seconds.size(); ++half)
+    if (open_seconds[half].any()) list.push_back({their_firsts[half], open_seconds[half], any});
+  return list;
+}
+
+/// Null if skipping does not pay.
+const StartFilter* CodedSearch::filter_for(std::string_view text) const {
+  const bool is_short = text.size() < LateStartFilter::kShortest;
+  if (is_short || filter_ == nullptr || !StartFilter::is_fast()) return nullptr;
+  return &filter_->made([this] { return starts(); });
+}
+
+void CodedSearch::allow_open(char first, char second) {
+  starts_.set(pair_of(first, second));
+  open_starts_.set(pair_of(first, second));
 }
 
 void CodedSearch::allow_raw_start(std::string_view needle) {
   const char c = needle[0];
-  starts_.set(pair_of(c, needle[1]));
-  for (const char next : kSigns) starts_.set(pair_of(c, next));
+  for (const char next : kSigns) allow_open(c, next);
   if (needle[1] == ' ')
-    for (const char blank : {'\t', '+'}) starts_.set(pair_of(c, blank));
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    const char third = static_cast<char>(byte);
-    // Two characters may be followed by anything except another plain character.
-    if (kind_of(third) != plain_byte) thirds_.set(triple_of(c, needle[1], third));
-    for (const char next : kSigns) thirds_.set(triple_of(c, next, third));
-    if (needle[1] == ' ')
-      for (const char blank : {'\t', '+'}) thirds_.set(triple_of(c, blank, third));
-  }
+    for (const char blank : {'\t', '+'}) allow_open(c, blank);
+  if (begins_coded(c)) return allow_open(c, needle[1]);
+  starts_.set(pair_of(c, needle[1]));
   thirds_.set(triple_of(c, needle[1], needle[2]));
+  // Two characters may be followed by anything except another plain character.
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (const char third = static_cast<char>(byte); kind_of(third) != plain_byte)
+      thirds_.set(triple_of(c, needle[1], third));
 }
 
 /// Allows each byte that can follow an escape character in an encoding of `c` (readings.h).
 void CodedSearch::allow_coded_start(char c) {
-  for (const char next : kOpenEscapes) starts_.set(pair_of('\\', next));
+  for (const char next : kOpenEscapes) allow_open('\\', next);
   const auto& meanings = backslash_meanings();
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char next = static_cast<char>(byte);
-    if (meanings[byte] == c) starts_.set(pair_of('\\', next));
+    if (meanings[byte] == c) allow_open('\\', next);
     const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
-    if (letter || next == '#' || begins_coded(next)) starts_.set(pair_of('&', next));
+    if (letter || next == '#' || begins_coded(next)) allow_open('&', next);
   }
   for (const char sign : {'%', '=', '&'})
-    for (const char again : {'\\', '%', '&', '='}) starts_.set(pair_of(sign, again));
-  starts_.set(pair_of('%', 'u'));
+    for (const char again : {'\\', '%', '&', '='}) allow_open(sign, again);
+  allow_open('%', 'u');
   constexpr std::string_view kDigits = "0123456789abcdef0123456789ABCDEF";
   for (const char sign : {'%', '='})
     for (const char means : {c, '\\', '%', '&', '='})
       for (const std::size_t upper : {0u, 16u})
-        starts_.set(pair_of(sign, kDigits[upper + (static_cast<unsigned char>(means) >> 4)]));
+        allow_open(sign, kDigits[upper + (static_cast<unsigned char>(means) >> 4)]);
 }
 
 bool CodedSearch::finds_any(std::string_view text) const {

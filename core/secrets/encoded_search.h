@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/secrets/needle_search.h"
+#include "core/secrets/start_filter.h"
 #include "core/secrets/token_formats.h"
 
 namespace sortie {
@@ -86,6 +87,9 @@ class CodedSearch {
   void expect_gaps(std::string_view needle, Gaps gaps);
   void allow_raw_start(std::string_view needle);
   void allow_coded_start(char c);
+  void allow_open(char first, char second);
+  std::vector<StartFilter::Start> starts() const;
+  const StartFilter* filter_for(std::string_view text) const;
 
   NeedleSearch automaton_;
   std::vector<Gaps> gaps_;  ///< by needle
@@ -95,8 +99,11 @@ class CodedSearch {
   /// The pairs of bytes that a needle may begin with: its first two characters, the gaps between
   /// them, and the first bytes of encodings of the first one.
   std::bitset<65536> starts_;
-  /// The same for three bytes, by triple_of(), if the first is a plain character.
+  /// Those of them that anything may follow.
+  std::bitset<65536> open_starts_;
+  /// Of the others, the three bytes that a needle may begin with, by triple_of().
   std::bitset<65536> thirds_;
+  std::shared_ptr<LateStartFilter> filter_;  ///< of these needles; shared by copies
 };
 
 /// The compiled secrets of a Redactor. Immutable once it is shared: many threads may read it.

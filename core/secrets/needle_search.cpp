@@ -3,11 +3,13 @@
 #include <algorithm>
 
 namespace sortie {
+
 void NeedleSearch::clear() {
   states_.assign(1, State{});
   lengths_.clear();
   root_.fill(0);
   pairs_.reset();
+  filter_.reset();
 }
 
 std::uint32_t NeedleSearch::add(std::string_view needle) {
@@ -50,6 +52,32 @@ void NeedleSearch::build() {
       queue.push_back(next);
     }
   }
+  filter_ = std::make_shared<LateStartFilter>();
+}
+
+/// The first three bytes of all needles.
+std::vector<StartFilter::Start> NeedleSearch::starts() const {
+  std::vector<StartFilter::Start> list;
+  for (std::uint32_t first = states_[0].child; first != 0; first = states_[first].sibling) {
+    StartFilter::Start start;
+    start[0].set(states_[first].byte);
+    if (states_[first].own != kNone) {  // anything may follow
+      start[1].set();
+      start[2].set();
+      list.push_back(start);
+      continue;
+    }
+    for (std::uint32_t second = states_[first].child; second != 0;
+         second = states_[second].sibling) {
+      start[1].reset().set(states_[second].byte);
+      start[2].reset();
+      if (states_[second].own != kNone) start[2].set();
+      for (std::uint32_t third = states_[second].child; third != 0; third = states_[third].sibling)
+        start[2].set(states_[third].byte);
+      list.push_back(start);
+    }
+  }
+  return list;
 }
 
 void NeedleSearch::add_pairs(const State& after) {
@@ -79,11 +107,18 @@ std::uint32_t NeedleSearch::step(std::uint32_t state, unsigned char byte) const 
 void NeedleSearch::scan(std::string_view chunk, Position& position, std::vector<Hit>& hits) const {
   std::uint32_t state = position.state;
   const std::size_t size = chunk.size();
+  const StartFilter* const filter =
+      size >= LateStartFilter::kShortest && filter_ != nullptr && StartFilter::is_fast()
+          ? &filter_->made([this] { return starts(); })
+          : nullptr;
+  StartFilter::Block block;
   for (std::size_t i = 0; i < size; ++i) {
     auto byte = static_cast<unsigned char>(chunk[i]);
     if (state == 0) {
+      if (filter != nullptr && i + 2 < size) i = filter->find(chunk, i, size - 2, block);
       // A needle that begins in the next `stride_` bytes has this pair among its first ones.
-      while (i + stride_ < size && !pairs_[pair(chunk[i + stride_ - 1], chunk[i + stride_])])
+      while (filter == nullptr && i + stride_ < size &&
+             !pairs_[pair(chunk[i + stride_ - 1], chunk[i + stride_])])
         i += stride_;
       byte = static_cast<unsigned char>(chunk[i]);
       state = root_[byte];

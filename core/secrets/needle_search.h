@@ -4,9 +4,12 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/secrets/start_filter.h"
 
 namespace sortie {
 
@@ -75,6 +78,7 @@ class NeedleSearch {
                                     static_cast<unsigned char>(second));
   }
   void add_pairs(const State& after);
+  std::vector<StartFilter::Start> starts() const;
   std::uint32_t child(std::uint32_t state, unsigned char byte) const;
   std::uint32_t step(std::uint32_t state, unsigned char byte) const;
 
@@ -86,6 +90,7 @@ class NeedleSearch {
   std::bitset<65536> pairs_;
   std::size_t stride_ = 1;
   std::vector<std::size_t> lengths_;
+  std::shared_ptr<LateStartFilter> filter_;  ///< of these needles; shared by copies
 };
 
 }  // namespace sortie

@@ -24,11 +24,46 @@ constexpr std::size_t kLongestUnchecked = 16'384;
 constexpr std::size_t kMuchText = 16'384;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// Walks through the places of one character.
+class Places {
+ public:
+  Places(std::string_view text, char wanted) : text_(text), wanted_(wanted) { find_from(0); }
+  std::size_t at() const noexcept { return at_; }
+  void pass(std::size_t place) {
+    if (at_ == place) find_from(place + 1);
+  }
+
+ private:
+  void find_from(std::size_t from) { at_ = text_.find(wanted_, from); }
+
+  std::string_view text_;
+  char wanted_;
+  std::size_t at_ = std::string_view::npos;
+};
+
+/// Looks at the places of the first letter only, which are found many bytes at a time.
+bool contains_in_any_case(std::string_view text, const std::string& needed) {
+  if (needed.empty()) return true;
+  if (needed.size() > text.size()) return false;
+  const std::string_view begins = text.substr(0, text.size() - needed.size() + 1);
+  Places small(begins, lower(needed.front()));
+  Places large(begins, upper(needed.front()));
+  for (;;) {
+    const std::size_t at = std::min(small.at(), large.at());
+    if (at == std::string_view::npos) return false;
+    if (std::equal(needed.begin(), needed.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                   [](char n, char c) { return lower(n) == lower(c); }))
+      return true;
+    small.pass(at);
+    large.pass(at);
+  }
+}
 
 bool contains(std::string_view text, const std::string& needed, LetterCase letters) {
-  if (letters == LetterCase::exact) return text.find(needed) != std::string_view::npos;
-  return std::search(text.begin(), text.end(), needed.begin(), needed.end(),
-                     [](char c, char n) { return lower(c) == lower(n); }) != text.end();
+  return letters == LetterCase::exact ? text.find(needed) != std::string_view::npos
+                                      : contains_in_any_case(text, needed);
 }
 
 std::unique_ptr<const re2::RE2> compile(std::string_view expression,

@@ -28,9 +28,83 @@ std::string streamed(const Redactor& by, std::string_view text, std::size_t chun
   return shown + stream.finish();
 }
 
+/// A text of parts of secrets, tokens and what stands around them, drawn by the seed.
+std::string drawn_text(unsigned seed, std::size_t least) {
+  static const std::vector<std::string> kParts = {kKey,
+                                                  "sk-Te5t\\u002fK+y_0123456789",
+                                                  "sk-Te5t%2FK%2By_0123456789",
+                                                  "sk-",
+                                                  "s\nk-Te5t/K+y_",
+                                                  "pa\\\"ss word\\\\1",
+                                                  "pa\"ss word\\1",
+                                                  "pa",
+                                                  "p",
+                                                  "cGEic3Mgd29yZFwx",
+                                                  "c2stVGU1dC9LK3lfMDEyMzQ1Njc4OQ==",
+                                                  "ghp_0123456789abcdefghijklmnopqrstuvwxyzA",
+                                                  "ghp_",
+                                                  "AKIAABCDEFGHIJKLMNOP",
+                                                  "lin",
+                                                  "-----BEGIN ",
+                                                  "abc",
+                                                  " ",
+                                                  "\n",
+                                                  "\t",
+                                                  "\"",
+                                                  "\\",
+                                                  "%",
+                                                  "&",
+                                                  "=",
+                                                  "\xc3\xa9",
+                                                  std::string("\0", 1),
+                                                  "a line of output\n",
+                                                  std::string(40, 'x'),
+                                                  std::string(300, ' ')};
+  std::mt19937 random(seed);
+  std::string text;
+  while (text.size() < least) text += kParts[random() % kParts.size()];
+  return text;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(redact)
+
+// Long pieces are searched by a filter of beginnings (start_filter.h), short ones byte by byte.
+BOOST_AUTO_TEST_CASE(long_pieces_hold_the_same_secrets_as_short_ones) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const std::string text = drawn_text(seed, 20'000);
+    StreamRedactor pieces(redactor(), Audience::tools);
+    std::string shown;
+    for (std::size_t at = 0; at < text.size(); at += 1000)
+      shown += pieces.feed(std::string_view(text).substr(at, 1000));
+    shown += pieces.finish();
+
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      BOOST_REQUIRE(redactor().text(text, Audience::tools) == shown);
+      BOOST_REQUIRE(shown.find("[REDACTED:API_KEY]") != std::string::npos);
+      BOOST_REQUIRE(shown.find(kKey) == std::string::npos);
+    }
+  }
+}
+
+// By each of the bytes that a filter looks at: plain, and behind all that may stand in between.
+BOOST_AUTO_TEST_CASE(a_secret_is_found_wherever_it_begins_in_a_long_piece) {
+  const std::string escaped = "pa\\\"ss word\\\\1";
+  const std::string coded = "%73k-Te5t/K+y_0123456789";
+  for (std::size_t at = 20'000; at < 20'070; ++at)
+    for (const std::string& secret : {std::string(kKey), escaped, coded}) {
+      std::string text(20'200, '.');
+      text.replace(at, secret.size(), secret);
+      const auto found = redactor().find_all(text);
+
+      BOOST_REQUIRE(found.size() == 1);
+      BOOST_TEST(found.front().begin == at);
+      BOOST_TEST(found.front().end == at + secret.size());
+      text.resize(at + secret.size());
+      BOOST_TEST(redactor().find_all(text).size() == 1);
+    }
+}
 
 BOOST_AUTO_TEST_CASE(a_pause_shows_all_but_what_may_begin_a_secret) {
   Redactor by(std::vector<Secret>{{"API_KEY", kKey}});
