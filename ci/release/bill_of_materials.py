@@ -5,15 +5,17 @@
 MAP is the linker's (-Map=FILE): each archive and object file of the system in it is traced to its
 Debian package, whose version, source and licence dpkg's data tell; those of build/libraries to what
 they were made from. HEADERS, a file with a path a line (`ninja -t deps`), adds the
-packages that are headers alone. The same program gives the same bytes."""
+packages that are headers alone. A file that no package has is an error. The same program gives the same
+bytes. check_bill.py compares what is written with the map."""
 
 import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import uuid
+
+import debian_packages
 
 # Debian's short names of licences (its copyright format) that SPDX spells in another way.
 SPDX = {"Expat": "MIT", "X11": "X11", "BSD-3-clause": "BSD-3-Clause", "BSD-3-google": "BSD-3-Clause",
@@ -36,27 +38,16 @@ def archives_of(map_file):
     return sorted({os.path.realpath(path) for path in taken + re.findall(r"^LOAD (/\S+\.o)$", text, re.M)})
 
 
-def owner(path):
-    """The installed package that has the file, without its architecture; nothing if none has."""
-    found = subprocess.run(["dpkg", "-S", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return found.stdout.split(":")[0].split(",")[0] or None
-
-
-def told(package, form):
-    for name in (package, f"{package}:{os.environ.get('DEB_HOST_ARCH', '')}".rstrip(":")):
-        said = subprocess.run(["dpkg-query", "-W", "-f", form, name], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True)
-        if said.returncode == 0 and said.stdout:
-            return said.stdout
-    raise SystemExit(f"bill_of_materials: dpkg knows no package {package}")
+def plain(package):
+    """Its name, without the architecture that a cross compiler's library is for."""
+    return re.sub(r"-arm64-cross$", "", package.name.split(":")[0])
 
 
 def licence_of(package):
     """What the package's copyright file says of its files in general."""
-    if package in PROSE:
-        return PROSE[package]
-    with open(f"/usr/share/doc/{package}/copyright", encoding="utf-8") as lines:
-        text = lines.read()
+    if plain(package) in PROSE:
+        return PROSE[plain(package)]
+    text = package.copyright
     general = re.search(r"^Files: ?\n? *\*.*?^License: *([^\n]+)", text, re.M | re.S) or \
         re.search(r"^License: *([^\n]+)", text, re.M)
     return general.group(1).strip() if general else None
@@ -66,45 +57,62 @@ def licences(package):
     name = licence_of(package)
     if name is None:
         return {}
-    spdx = SPDX.get(name, name if package in PROSE else None)
+    spdx = SPDX.get(name, name if plain(package) in PROSE else None)
     if spdx is None:
         return {"licenses": [{"license": {"name": name}}]}
     return {"licenses": [{"expression": spdx}]}
 
 
-def component(package, version, source, kind, files):
-    made = {"type": "library", "bom-ref": f"{package}@{version}", "name": package, "version": version,
-            **licences(package), "purl": f"pkg:deb/debian/{package}@{version.replace('+', '%2B').replace('~', '~')}",
-            "properties": [{"name": "debian:source", "value": source}, {"name": "sortie:taken", "value": kind}]}
+def component(package, kind, files):
+    name, version = package.name.split(":")[0], package.version
+    made = {"type": "library", "bom-ref": f"{name}@{version}", "name": name, "version": version,
+            **licences(package),
+            "purl": f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
+                    f"?arch={package.architecture}",
+            "properties": [{"name": "debian:source", "value": package.source},
+                           {"name": "sortie:taken", "value": kind}]}
     made["properties"] += [{"name": "sortie:file", "value": file} for file in files]
     return made
 
 
+def poco(path):
+    """The source package that ci/release/libraries has made the archive from, as the package that
+    Debian makes from it."""
+    package = debian_packages.named("libpoco-dev")
+    with open(os.path.join(os.path.dirname(path), "../version")) as text:
+        package.version = text.read().strip()
+    package.source = f"poco {package.version}"
+    package.architecture = "source"
+    return package
+
+
+def owner(path):
+    package = debian_packages.owner(path)
+    if package is None:
+        raise SystemExit(f"bill_of_materials: no package has {path}")
+    return package
+
+
 def components(map_file, headers):
-    linked, own = {}, []
+    packages, linked, own = {}, {}, []
     for path in archives_of(map_file):
-        made = "/build/libraries/" in path
-        if os.path.basename(path) == "libPocoFoundation.a" and made:
-            with open(os.path.join(os.path.dirname(path), "../version")) as text:
-                version = text.read().strip()
-            own.append(component("libpoco-dev", version, f"poco {version}", "made from the source package",
-                                 [os.path.basename(path)]))
+        if os.path.basename(path) == "libPocoFoundation.a":
+            own.append(component(poco(path), "made from the source package", [os.path.basename(path)]))
             continue
-        # Others that were made are a package's, without their tables for exceptions.
-        package = owner(f"/usr/lib/*/{os.path.basename(path)}" if made else path)
-        if package:
-            linked.setdefault(package, []).append(os.path.basename(path))
-    included = set()
+        package = owner(path)
+        packages[package.name] = package
+        linked.setdefault(package.name, set()).add(os.path.basename(path))
+    included = {}
     for folder in sorted({os.path.dirname(path) for path in headers}):
+        # Of Poco's headers, which lie in build/libraries, the archive tells.
+        if "/build/libraries/" in folder and not debian_packages.root_of(folder):
+            continue
         package = owner(next(path for path in headers if os.path.dirname(path) == folder))
-        if package and package not in linked and package not in WITHOUT_CODE and \
-                package not in {each["name"] for each in own}:
-            included.add(package)
-    source = "${source:Package} ${source:Version}"
+        if package.name not in linked and plain(package) not in WITHOUT_CODE:
+            included[package.name] = package
     return sorted(
-        own + [component(name, told(name, "${Version}"), told(name, source), "linked", sorted(set(files)))
-               for name, files in linked.items()] +
-        [component(name, told(name, "${Version}"), told(name, source), "headers", []) for name in included],
+        own + [component(packages[name], "linked", sorted(files)) for name, files in linked.items()] +
+        [component(package, "headers", []) for package in included.values()],
         key=lambda each: each["bom-ref"])
 
 
@@ -113,8 +121,8 @@ def main():
     headers = []
     if len(sys.argv) > 4:
         with open(sys.argv[4]) as lines:
-            headers = sorted({os.path.realpath(line.strip()) for line in lines
-                              if line.strip().startswith("/usr/")})
+            headers = sorted({os.path.realpath(path) for path in map(str.strip, lines)
+                              if path.startswith(("/usr/", debian_packages.LIBRARIES + "/"))})
     with open(program, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     parts = components(map_file, headers)

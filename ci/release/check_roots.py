@@ -1,12 +1,13 @@
 """Runs the static program in root file systems: python3 ci/release/check_roots.py PROGRAM [ROOT…]
 
-Debian 11, 12 and 13 (by debootstrap, from the mirror that apt-get is configured with), an empty root
-with the program and busybox, and Debian 12 read-only as a user that it does not know. In each:
---version; a whole run (patch, command in the sandbox, verification, diff) from a cassette; `verify` of
-its record; and a run whose model is asked by a name over https, with the authority's certificate
-from SSL_CERT_FILE and, in the empty root, from the bundle beside the program; there without any, it
-ends with code 7. Needs root, debootstrap, busybox-static and openssl. Prints a line for each check, and
-the count; the roots are kept in build/roots."""
+Debian 11, 12 and 13 (by debootstrap, from the mirror that apt-get is configured with), an empty root with
+the program and busybox, and Debian 12 read-only as a user that it does not know. In each: --version; a
+whole run (patch, command in the sandbox, verification, diff) from a cassette; `verify` of its record; and
+a run whose model is asked by a name over https, with the authority's certificate from SSL_CERT_FILE and,
+in the empty root, from the bundle beside the program; there without any, it ends with code 7. The name is
+once one of /etc/hosts and once one of the name server of /etc/resolv.conf, which this serves. Needs root,
+debootstrap, busybox-static and openssl. Prints a line for each check, and the count; the roots are kept in
+build/roots."""
 
 import json
 import os
@@ -18,17 +19,14 @@ import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
+import name_server
+from checks import HERE, Checks, fresh_work
+
 ROOTS = os.path.join(HERE, "../../build/roots")
-NAME = "model.example"
+NAME = "model.example"            # in /etc/hosts
+SERVED = "served.model.example"    # the name server's
 RELEASES = {"debian-11": "bullseye", "debian-12": "bookworm", "debian-13": "trixie"}
-counts = {"passed": 0, "failed": 0, "skipped": 0}
-
-
-def told(outcome, root, what, more=""):
-    counts[outcome] += 1
-    print(f"{outcome}: {root}: {what}{': ' if more else ''}{more}", flush=True)
+CHECKS = Checks()
 
 
 def mirror():
@@ -92,10 +90,11 @@ class ModelServer:
         self.authority = os.path.join(folder, "authority.pem")
         key, request, certificate = (os.path.join(folder, name) for name in ("key", "request", "certificate"))
         openssl = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj"]
+        names = f"subjectAltName=DNS:{NAME},DNS:{SERVED}"
         for words in ([*openssl, "/CN=authority", "-x509", "-days", "2", "-keyout", key + "0", "-out", self.authority],
-                      [*openssl, f"/CN={NAME}", "-keyout", key, "-out", request, "-addext", f"subjectAltName=DNS:{NAME}"],
-                      ["openssl", "x509", "-req", "-in", request, "-CA", self.authority, "-CAkey", key + "0", "-days", "2",
-                       "-CAcreateserial", "-copy_extensions", "copy", "-out", certificate]):
+                      [*openssl, f"/CN={NAME}", "-keyout", key, "-out", request, "-addext", names],
+                      ["openssl", "x509", "-req", "-in", request, "-CA", self.authority, "-CAkey", key + "0",
+                       "-days", "2", "-CAcreateserial", "-copy_extensions", "copy", "-out", certificate]):
             subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.answered = 0
@@ -103,7 +102,10 @@ class ModelServer:
         context.load_cert_chain(certificate, key)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.address = f"https://{NAME}:{server.server_address[1]}/v1"
+        self.port = server.server_address[1]
+
+    def address(self, name):
+        return f"https://{name}:{self.port}/v1"
 
 
 class Root:
@@ -116,6 +118,8 @@ class Root:
         shutil.copy(program, os.path.join(folder, "opt/sortie/sortie"))
         with open(os.path.join(folder, "etc/hosts"), "w") as hosts:
             hosts.write(f"127.0.0.1 localhost\n127.0.0.1 {NAME}\n")
+        with open(os.path.join(folder, "etc/resolv.conf"), "w") as servers:
+            servers.write(f"nameserver {name_server.ADDRESS}\n")
 
     def run(self, work, words, **environment):
         script = ('set -e; root=$1 user=$2 work=$3 mode=$4; shift 4; mount --bind "$root" "$root"; '
@@ -129,41 +133,32 @@ class Root:
             env={**own, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def fresh_work(user):
-    """A folder with the task and its project as a git repository, all of it the user's."""
-    work = tempfile.mkdtemp(prefix="sortie-roots-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    shutil.copytree(os.path.join(HERE, "roots"), work, dirs_exist_ok=True)
-    git = ["git", "-C", work + "/project", "-c", "user.name=check", "-c", "user.email=check@example.com"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "As it was"]):
-        subprocess.run([*git, *words], check=True)
-    subprocess.run(["chown", "-R", f"{user}:{user}", work], check=True)
-    os.chmod(work, 0o755)
-    return work
-
-
 def check(root, what, outcome, code, words):
-    good = outcome.returncode == code and all(word in outcome.stdout for word in words)
-    told("passed" if good else "failed", root.name, what,
-         outcome.stdout.strip().splitlines()[-1] if good and outcome.stdout.strip() else outcome.stdout)
-    return good
+    return CHECKS.ended(root.name, what, outcome, code, *words)
 
 
-def check_root(root, server):
+def check_root(root, server, names):
     sortie = "/opt/sortie/sortie"
     work = fresh_work(root.user)
     check(root, "--version", root.run(work, [sortie, "--version"]), 0, ["sortie "])
     if check(root, "a run", root.run(work, [sortie, "run", "task.yaml", "--out", "out"]), 0, ["success (0)"]):
         result = json.load(open(work + "/out/result.json"))
         layers = {name: result[name] for name in ("isolation", "layers")}
-        told("passed" if "+hello" in open(work + "/out/changes.diff").read() else "failed", root.name,
+        CHECKS.told("passed" if "+hello" in open(work + "/out/changes.diff").read() else "failed", root.name,
              "its diff", json.dumps(layers))
         check(root, "verify", root.run(work, [sortie, "verify", "out", "-C", "project"]), 0, [])
-    # The same, over https, from a server whose name is in /etc/hosts.
-    asked = [sortie, "run", "task.yaml", "--provider", "openai", "--base-url", server.address]
+    # The same, over https.
+    run = [sortie, "run", "task.yaml", "--provider", "openai", "--base-url"]
+    asked = [*run, server.address(NAME)]
     shutil.copy(server.authority, work + "/authority.pem")
     keys = {"OPENAI_API_KEY": "sk-of-the-check"}
     check(root, "a run over https, SSL_CERT_FILE",
           root.run(work, [*asked, "--out", "out2"], SSL_CERT_FILE="/work/authority.pem", **keys), 0, ["success (0)"])
+    before = len(names.asked)
+    check(root, "a run over https, by a name that the name server of resolv.conf knows",
+          root.run(work, [*run, server.address(SERVED), "--out", "out-served"], SSL_CERT_FILE="/work/authority.pem",
+                   **keys), 0, ["success (0)"])
+    CHECKS.check(root.name, "the name server was asked", SERVED in names.asked[before:], names.asked[before:])
     if root.name == "empty":
         check(root, "a run over https without certificates", root.run(work, [*asked, "--out", "out3"], **keys), 7,
               ["no certificates of trusted authorities found"])
@@ -178,16 +173,15 @@ def main():
     makers = {**{name: lambda name=name: debian(name) for name in RELEASES}, "empty": empty,
               "read-only": lambda: debian("debian-12")}
     with tempfile.TemporaryDirectory() as folder:
-        server = ModelServer(folder)
+        server, names = ModelServer(folder), name_server.NameServer(SERVED)
         for name in wanted or makers:
             made = makers[name]()
             if made is None:
-                told("skipped", name, "the mirror does not have it", os.path.join(ROOTS, name + ".log"))
+                CHECKS.told("skipped", name, "the mirror does not have it", os.path.join(ROOTS, name + ".log"))
                 continue
             alone = name == "read-only"
-            check_root(Root(name, made, program, "12345" if alone else "0", alone), server)
-    print(", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
-    return 1 if counts["failed"] else 0
+            check_root(Root(name, made, program, "12345" if alone else "0", alone), server, names)
+    return CHECKS.end()
 
 
 if __name__ == "__main__":

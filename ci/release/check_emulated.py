@@ -1,0 +1,53 @@
+"""Runs another architecture's program by an emulator: python3 ci/release/check_emulated.py DIST ARCHITECTURE
+
+qemu-user runs the program's own instructions and hands its system calls to this kernel; it has no user
+namespaces, no Landlock and no seccomp to offer. So this checks what needs none of them (--version, a
+policy's decisions, schemas, patches, the check and the report of a finished run), and that a run refuses
+to start where its policy asks for a sandbox. Prints a line for each check, and the count."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+from check_tarball import program_words
+from checks import HERE, Checks, fresh_work, run
+
+CHECKS = Checks()
+
+
+def main():
+    dist, architecture = sys.argv[1:]
+    sortie = program_words(os.path.abspath(f"{dist}/{architecture}/sortie"), architecture)
+    of = f"{architecture} by {sortie[0] if len(sortie) > 1 else 'this machine'}"
+    CHECKS.ended(of, "--version", run([*sortie, "--version"]), 0, "sortie ")
+    CHECKS.ended(of, "a denied command", run([*sortie, "policy", "check", "strict", "--", "git", "push"]), 3, "deny")
+    CHECKS.ended(of, "an allowed command",
+                 run([*sortie, "policy", "check", "strict", "--", "git", "status"]), 0, "allow")
+    CHECKS.check(of, "a schema", "properties" in json.loads(run([*sortie, "schema", "task"]).stdout))
+    with tempfile.TemporaryDirectory() as folder:
+        patch = "*** Begin Patch\n*** Add File: new.txt\n+by an emulator\n*** End Patch\n"
+        CHECKS.ended(of, "apply-patch", run([*sortie, "apply-patch"], input=patch, cwd=folder), 0)
+        with open(f"{folder}/new.txt", encoding="utf-8") as file:
+            CHECKS.check(of, "what it wrote", file.read() == "by an emulator\n")
+
+    work = fresh_work()
+    # This machine's own program makes a run, for the other one to check.
+    own = os.path.abspath(f"{dist}/{own_architecture()}/sortie")
+    if os.path.exists(own):
+        run([own, "run", "task.yaml", "--out", "out"], cwd=work)
+        CHECKS.ended(of, "verify", run([*sortie, "verify", "out", "-C", "project"], cwd=work), 0)
+        CHECKS.ended(of, "report", run([*sortie, "report", "out"], cwd=work), 0)
+    said = run([*sortie, "run", "task.yaml", "--out", "emulated"], cwd=work)
+    CHECKS.ended(of, "a run that asks for a sandbox refuses to start", said, 7)
+    shutil.rmtree(work)
+    return CHECKS.end()
+
+
+def own_architecture():
+    return run(["dpkg", "--print-architecture"]).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
