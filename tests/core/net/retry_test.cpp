@@ -88,4 +88,45 @@ BOOST_AUTO_TEST_CASE(a_wait_named_in_a_message_is_found) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_reset_of_a_limit_of_which_nothing_remains_is_read_in_each_form) {
+  const auto now = std::chrono::system_clock::from_time_t(1'700'000'000);  // 2023-11-14T22:13:20Z
+  const struct {
+    const char* name;
+    HttpHeaders headers;
+    std::optional<std::chrono::milliseconds> wait;
+  } rows[] = {
+      {"OpenAI",
+       {{"x-ratelimit-remaining-requests", "0"}, {"x-ratelimit-reset-requests", "6m0s"}},
+       std::chrono::minutes(6)},
+      {"the longest of several",
+       {{"x-ratelimit-remaining-requests", "0"},
+        {"x-ratelimit-reset-requests", "120ms"},
+        {"X-RateLimit-Remaining-Tokens", "0"},
+        {"X-RateLimit-Reset-Tokens", "1.5s"}},
+       std::chrono::milliseconds(1500)},
+      {"something remains",
+       {{"x-ratelimit-remaining-requests", "1"}, {"x-ratelimit-reset-requests", "6m0s"}},
+       std::nullopt},
+      {"Anthropic",
+       {{"anthropic-ratelimit-input-tokens-remaining", "0"},
+        {"anthropic-ratelimit-input-tokens-reset", "2023-11-14T22:13:50Z"}},
+       std::chrono::seconds(30)},
+      {"a time that is over",
+       {{"anthropic-ratelimit-requests-remaining", "0"},
+        {"anthropic-ratelimit-requests-reset", "2023-11-14T22:13:00Z"}},
+       std::chrono::seconds(0)},
+      {"seconds",
+       {{"ratelimit-remaining", "0"}, {"ratelimit-reset", "17"}},
+       std::chrono::seconds(17)},
+      {"Unix time",
+       {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "1700000009"}},
+       std::chrono::seconds(9)},
+      {"no reset", {{"x-ratelimit-remaining", "0"}}, std::nullopt},
+      {"no time", {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "soon"}}, std::nullopt},
+      {"no limit", {{"Retry-After", "0"}}, std::nullopt},
+  };
+  for (const auto& row : rows)
+    BOOST_TEST((rate_limit_reset(row.headers, now) == row.wait), row.name);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
