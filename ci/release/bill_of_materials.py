@@ -35,7 +35,9 @@ def archives_of(map_file):
     with open(map_file) as lines:
         text = lines.read()
     taken = re.findall(r"^(/\S+?\.a)\(", text.split("\nMemory Configuration")[0], re.M)
-    return sorted({os.path.realpath(path) for path in taken + re.findall(r"^LOAD (/\S+\.o)$", text, re.M)})
+    taken += re.findall(r"^LOAD (/\S+\.o)$", text, re.M)
+    # What the optimizer at link time has made is the program's own code.
+    return sorted({os.path.realpath(path) for path in taken if not path.endswith(".ltrans.o")})
 
 
 def plain(package):
@@ -86,33 +88,26 @@ def poco(path):
     return package
 
 
-def owner(path):
-    package = debian_packages.owner(path)
-    if package is None:
-        raise SystemExit(f"bill_of_materials: no package has {path}")
-    return package
-
-
 def components(map_file, headers):
-    packages, linked, own = {}, {}, []
-    for path in archives_of(map_file):
-        if os.path.basename(path) == "libPocoFoundation.a":
-            own.append(component(poco(path), "made from the source package", [os.path.basename(path)]))
-            continue
-        package = owner(path)
-        packages[package.name] = package
-        linked.setdefault(package.name, set()).add(os.path.basename(path))
-    included = {}
-    for folder in sorted({os.path.dirname(path) for path in headers}):
-        # Of Poco's headers, which lie in build/libraries, the archive tells.
-        if "/build/libraries/" in folder and not debian_packages.root_of(folder):
-            continue
-        package = owner(next(path for path in headers if os.path.dirname(path) == folder))
-        if package.name not in linked and plain(package) not in WITHOUT_CODE:
-            included[package.name] = package
+    archives = archives_of(map_file)
+    own = [component(poco(path), "made from the source package", [os.path.basename(path)])
+           for path in archives if os.path.basename(path) == "libPocoFoundation.a"]
+    archives = [path for path in archives if os.path.basename(path) != "libPocoFoundation.a"]
+    # A header of each folder. Of Poco's, which lie in build/libraries, the archive tells.
+    folders = {os.path.dirname(path): path for path in reversed(headers)}
+    included = [path for folder, path in folders.items()
+                if "/build/libraries/" not in folder or debian_packages.root_of(folder)]
+    owners = debian_packages.owners([*archives, *included])
+
+    packages, linked = {}, {}
+    for path in archives:
+        packages[owners[path].name] = owners[path]
+        linked.setdefault(owners[path].name, set()).add(os.path.basename(path))
+    alone = {owners[path].name: owners[path] for path in included
+             if owners[path].name not in linked and plain(owners[path]) not in WITHOUT_CODE}
     return sorted(
         own + [component(packages[name], "linked", sorted(files)) for name, files in linked.items()] +
-        [component(package, "headers", []) for package in included.values()],
+        [component(package, "headers", []) for package in alone.values()],
         key=lambda each: each["bom-ref"])
 
 

@@ -1,7 +1,6 @@
 """What dpkg's data tell of the packages that a program is built with: those of this machine, and those
 that ci/release/sysroot has unpacked for another architecture."""
 
-import functools
 import glob
 import os
 import re
@@ -41,10 +40,9 @@ class Package:
             return file.read()
 
 
-@functools.lru_cache(maxsize=None)
-def owner(path):
-    """The package that has the file; nothing if none has. A library that ci/release/libraries has made
-    smaller belongs to the package that it is from."""
+def place(path):
+    """A file's root and its name there. A library that ci/release/libraries has made smaller stands for the
+    one that it is from."""
     path = os.path.realpath(path)
     if path.startswith(LIBRARIES + "/") and not root_of(path):
         triplet = os.path.relpath(path, LIBRARIES).split("/")[0] + "-linux-gnu"
@@ -54,8 +52,26 @@ def owner(path):
                 path = root + name
                 break
     root = root_of(path)
-    said = dpkg_query(root, "-S", path[len(root):])
-    return Package(said.split(": ")[0].split(",")[0], root) if said else None
+    return root, path[len(root):]
+
+
+def owners(paths):
+    """The package that has each of the files; an error if none has one. One question for each root, since dpkg reads all
+    its lists for it."""
+    places = {path: place(path) for path in paths}
+    found = {}
+    for root in sorted({root for root, _ in places.values()}):
+        names = sorted({name for of, name in places.values() if of == root})
+        said = subprocess.run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-S", *names],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        for line in said.splitlines():
+            packages, _, name = line.partition(": ")
+            found[root, name] = packages.split(",")[0]
+    missing = [path for path, at in places.items() if at not in found]
+    if missing:
+        raise SystemExit(f"no package has {', '.join(missing)}")
+    packages = {(root, name): Package(name, root) for (root, _), name in found.items()}
+    return {path: packages[at[0], found[at]] for path, at in places.items()}
 
 
 def named(name, architecture=""):
