@@ -8,7 +8,8 @@ install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
   FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN site EXCLUDE)
 install(DIRECTORY samples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS)
-install(DIRECTORY ci/cron ci/docker ci/github ci/gitlab ci/jenkins ci/systemd
+install(DIRECTORY ci/benchmarks ci/cron ci/docker ci/github ci/gitlab ci/jenkins ci/kubernetes ci/slurm
+  ci/systemd
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci USE_SOURCE_PERMISSIONS)
 
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)

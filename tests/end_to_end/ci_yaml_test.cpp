@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(no_job_has_both_the_key_and_the_right_to_write) {
     }
     judge();
   }
-  BOOST_TEST(keys == 3);
+  BOOST_TEST(keys == 4);
   BOOST_TEST(rights == 3);
 }
 

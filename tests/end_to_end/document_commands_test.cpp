@@ -63,6 +63,9 @@ const struct {
     {"docs/init.md", "sortie init --provider", "each flag alone, by init_ci_test.cpp"},
     {"docs/resume.md", "rsync -a", "needs a second machine"},
     {"docs/rate-limits.md", "sudo install", "writes into folders of the machine"},
+    {"docs/engines.md", "export SORTIE_KEY_FILE", "needs a Slurm; slurm_test.cpp has one"},
+    {"docs/engines.md", "kubectl create secret", "needs a cluster"},
+    {"docs/benchmarks.md", "jq -r .repo instances.jsonl", "clones from the network"},
 };
 
 /// A run whose answer has findings.
@@ -133,13 +136,13 @@ class Desk {
  public:
   explicit Desk(const std::vector<DocumentBlock>& blocks) {
     copy_tree(kRoot / "samples", project() / "samples");
-    copy_tree(kRoot / "ci/github", project() / "ci/github");
+    for (const char* part : {"ci/github", "ci/benchmarks"}) copy_tree(kRoot / part, project() / part);
     for (const char* folder : {"anchors", "completions", "other/.github",
                                "home/.config/fish/completions", "home/src", "bin", "limits"})
       fs::create_directories(folder_ / folder);
     write("Makefile", "test:\n\t@grep -q right answer.txt\n");
     write("answer.txt", "wrong\n");
-    write(".gitignore", "/sortie-out*/\n/out/\n/again/\n/cassette.jsonl\n/changes.diff\n");
+    write(".gitignore", "/sortie-out*/\n/sortie-batch/\n/swe-out/\n/out/\n/again/\n/cassette.jsonl\n/changes.diff\n");
     write("policy.yaml", "version: 1\nextends: [strict, cpp]\n");
     write("prompt.txt", "Make the failing test pass.\n");
     write("change.diff", "a change\n");
