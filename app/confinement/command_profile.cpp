@@ -13,6 +13,7 @@
 #include "core/files/journal_name.h"
 #include "core/files/path_below.h"
 #include "core/text/pattern.h"
+#include "policies/sandbox/view/socket_files.h"
 #include "policies/sandbox/view/workspace_search.h"
 
 namespace sortie {
@@ -175,28 +176,24 @@ Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& o
 
 void hide_sockets(SandboxProfile& profile, const std::vector<fs::path>& folders,
                   std::vector<std::string>& warnings) {
-  constexpr int kMostEntries = 20'000;
-  int seen_entries = 0;
   for (const fs::path& folder : folders) {
-    std::error_code error;
-    const auto options = fs::directory_options::skip_permission_denied;
-    for (fs::recursive_directory_iterator it(folder, options, error), end; !error && it != end;
-         it.increment(error)) {
-      if (++seen_entries > kMostEntries) {
-        warnings.push_back(
-            "sandbox: " + folder.string() +
-            " has more files and folders than are looked through for sockets (20,000): commands "
-            "can connect to services that listen beyond them; name smaller folders in paths.read");
-        return;
-      }
-      std::error_code unknown;
-      if (!it->is_symlink(unknown) && it->is_socket(unknown))
-        profile.hide.push_back(quoted_glob(it->path()));
+    constexpr int kFew = 256;
+    constexpr int kMost = 20'000;
+    SocketFiles found = find_sockets(folder, kFew);
+    if (found.is_cut && can_show_without_sockets(folder)) {
+      profile.without_sockets.push_back(folder);
+      continue;
     }
-    if (error && error != std::errc::no_such_file_or_directory &&
-        error != std::errc::not_a_directory)
+    if (found.is_cut) found = find_sockets(folder, kMost);
+    for (const fs::path& path : found.paths) profile.hide.push_back(quoted_glob(path));
+    if (found.is_cut)
+      warnings.push_back(
+          "sandbox: " + folder.string() +
+          " has more files and folders than are looked through for sockets (20,000): commands can "
+          "connect to services that listen beyond them; name smaller folders in paths.read");
+    else if (!found.problem.empty())
       warnings.push_back("sandbox: " + folder.string() +
-                         " could not be looked through for sockets (" + error.message() +
+                         " could not be looked through for sockets (" + found.problem +
                          "): commands can connect to services that listen there");
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct ConfinementInputs {
   const Files* start = nullptr;
   /// Told when commands and tools work; outlives the confinement. Null for a tree of the run's own.
   WorkTimes* times = nullptr;
+  /// Called with the keeper's id while it builds the view, as by Keeper::Keeper().
+  std::function<void(int keeper)> started{};
 };
 
 /// The profile of the commands, without the additions for git and the caller's own tools.
@@ -51,8 +54,9 @@ Toolchains show_toolchains(const ConfinementInputs& inputs, const Environment& o
                            SandboxProfile& profile);
 
 /// Hides sockets of the machine's services in folders that commands see: a read-only mount does not
-/// prevent connecting. Searches only the first entries, so that a large tree does not delay the
-/// start; adds a warning if there are more.
+/// prevent connecting. A folder with more than a few hundred entries is shown without its sockets
+/// instead of being searched. Where that can't be done, adds a warning if it has more entries than
+/// are searched.
 void hide_sockets(SandboxProfile& profile, const std::vector<std::filesystem::path>& folders,
                   std::vector<std::string>& warnings);
 

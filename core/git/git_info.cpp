@@ -1,7 +1,9 @@
 #include "core/git/git_info.h"
 
+#include <map>
 #include <string_view>
 
+#include "core/git/config/git_place.h"
 #include "core/git/git_repository.h"
 
 namespace fs = std::filesystem;
@@ -27,6 +29,12 @@ bool same_entry(const git_index_entry& one, const git_index_entry& other) {
          (one.flags_extended & kStored) == (other.flags_extended & kStored);
 }
 
+/// The cache of GitPlacesOnce.
+struct KnownRefusals {
+  unsigned of = 0;
+  std::map<fs::path, std::string> by_folder{};
+};
+
 }  // namespace
 
 bool lists_same_entries(const fs::path& index, const fs::path& other) {
@@ -43,7 +51,13 @@ bool lists_same_entries(const fs::path& index, const fs::path& other) {
 }
 
 std::string why_git_is_refused(const fs::path& folder) {
-  return find_repository(folder).place.refused;
+  const unsigned now = GitPlacesOnce::current();
+  if (now == 0) return find_repository(folder).place.refused;
+  static KnownRefusals known;
+  if (known.of != now) known = {.of = now};
+  const auto found = known.by_folder.find(folder);
+  if (found != known.by_folder.end()) return found->second;
+  return known.by_folder[folder] = find_repository(folder).place.refused;
 }
 
 std::optional<GitInfo> read_git_info(const fs::path& folder) {

@@ -36,6 +36,9 @@ struct SandboxProfile {
   GitView git;                                  ///< of the repository around it
   std::vector<std::filesystem::path> readable;  ///< of the machine, shown read-only
   std::vector<std::filesystem::path> writable;  ///< beyond the workspace
+  /// Folders of the machine with too many files to look for sockets: shown so that no socket in them
+  /// can be connected to. No other file system is mounted below them. With namespaces only.
+  std::vector<std::filesystem::path> without_sockets;
   /// Folders of the machine, as the policy names them. Commands see them, and their writes there
   /// are discarded; without namespaces they are read-only.
   std::vector<std::filesystem::path> toolchains;

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -94,7 +97,9 @@ class Walk {
 
 /// Refuses special files among the others that git and libgit2 open by name.
 void check_plain_files(const GitPlace& place) {
-  for (const fs::path& folder : {place.git_dir, place.common_dir}) {
+  std::vector<fs::path> folders = {place.git_dir};
+  if (place.common_dir != place.git_dir) folders.push_back(place.common_dir);
+  for (const fs::path& folder : folders) {
     for (const char* name : {"HEAD", "index", "packed-refs", "shallow", "info/exclude",
                              "info/attributes", "info/grafts", "objects/info/alternates"}) {
       std::error_code error;
@@ -132,17 +137,34 @@ void add_folder(const fs::path& folder, std::set<fs::path>& found) {
   }
 }
 
-}  // namespace
-
-GitConfigFiles read_git_config(const GitPlace& place) {
+GitConfigFiles read_anew(const GitPlace& place) {
   GitConfigFiles found;
-  if (place.git_dir.empty()) return found;
   check_plain_files(place);
   Walk walk(found, place.toplevel);
   walk.file(place.common_dir / "config", 0);
   walk.file(place.git_dir / "config.worktree", 0);
   check_named_files(found, place.toplevel);
   return found;
+}
+
+/// The cache of GitPlacesOnce.
+struct KnownConfigs {
+  unsigned of = 0;
+  std::map<std::pair<fs::path, fs::path>, GitConfigFiles> by_place{};  ///< toplevel and git_dir
+};
+
+}  // namespace
+
+GitConfigFiles read_git_config(const GitPlace& place) {
+  if (place.git_dir.empty()) return {};
+  const unsigned now = GitPlacesOnce::current();
+  if (now == 0) return read_anew(place);
+  static KnownConfigs known;
+  if (known.of != now) known = {.of = now};
+  const std::pair key(place.toplevel, place.git_dir);
+  const auto found = known.by_place.find(key);
+  if (found != known.by_place.end()) return found->second;
+  return known.by_place[key] = read_anew(place);
 }
 
 std::vector<fs::path> hooks_elsewhere(const fs::path& folder) {

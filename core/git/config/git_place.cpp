@@ -41,6 +41,7 @@ std::vector<fs::path>& lenders_let() {
 /// The cache of GitPlacesOnce.
 struct KnownPlaces {
   int holders = 0;
+  unsigned count = 0;  ///< of the times that there was one
   std::map<fs::path, GitPlace> by_folder{};
 };
 
@@ -346,7 +347,14 @@ GitPlace look_for_place(const fs::path& folder) {
 
 }  // namespace
 
-GitPlacesOnce::GitPlacesOnce() { ++known_places().holders; }
+GitPlacesOnce::GitPlacesOnce() {
+  if (++known_places().holders == 1) ++known_places().count;
+}
+
+unsigned GitPlacesOnce::current() noexcept {
+  const KnownPlaces& known = known_places();
+  return known.holders == 0 ? 0 : known.count;
+}
 
 GitPlacesOnce::~GitPlacesOnce() {
   if (--known_places().holders == 0) known_places().by_folder.clear();

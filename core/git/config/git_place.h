@@ -26,11 +26,15 @@ struct GitPlace {
 /// @param folder  absolute, links resolved
 GitPlace find_git_place(const std::filesystem::path& folder);
 
-/// While one exists, find_git_place() caches its results: for the start of a run, while nothing of
-/// the run writes and only one thread calls it. They may be nested.
+/// While one exists, find_git_place() caches its results, as other functions on repositories do: for
+/// the start of a run, while nothing of the run writes and only one thread calls it. They may be
+/// nested.
 class GitPlacesOnce {
  public:
   GitPlacesOnce();
+  /// Which of the outermost ones exists, counted from 1; 0: none. What was cached for another one
+  /// does not count.
+  static unsigned current() noexcept;
   GitPlacesOnce(const GitPlacesOnce&) = delete;
   GitPlacesOnce& operator=(const GitPlacesOnce&) = delete;
   ~GitPlacesOnce();

@@ -98,10 +98,8 @@ void send_report(int report, const StartReport& message) noexcept {
   static_cast<void>(::write(report, &message, sizeof message) == 0);
 }
 
-void reset_signals() noexcept {
-  for (int number = 1; number < NSIG; ++number) {
-    if (number != SIGKILL && number != SIGSTOP) ::signal(number, SIG_DFL);
-  }
+/// The keeper has reset their actions; all are blocked in it.
+void unblock_signals() noexcept {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -190,7 +188,7 @@ class Confinement {
 /// The command's process: confines itself and executes the program.
 [[noreturn]] void become_program(Program& program, const Confinement& confinement,
                                  int report) noexcept {
-  reset_signals();
+  unblock_signals();
   StartReport message;
   message.failed = confinement.apply(program.workdir(), message.error);
   if (message.failed == StartStep::none) {
@@ -203,7 +201,7 @@ class Confinement {
 
 /// The canary's process: it executes no program, and has memory of its own.
 [[noreturn]] void become_canary(Program& program, const Confinement& confinement, int report) {
-  reset_signals();
+  unblock_signals();
   StartReport message;
   message.failed = confinement.apply(program.workdir(), message.error);
   if (message.failed != StartStep::none) {

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@
 #include "core/process/channel.h"
 #include "policies/environment/environment.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
+#include "policies/sandbox/layers/layers.h"
 #include "policies/sandbox/layers/namespaces.h"
 #include "policies/sandbox/view/view.h"
 
@@ -106,6 +109,9 @@ void detach_keeper(KeeperStart& start) {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  // For the commands, which inherit them: an ignored signal stays so at exec(2).
+  for (int number = 1; number < NSIG; ++number)
+    if (number != SIGKILL && number != SIGSTOP) ::signal(number, SIG_DFL);
   ::setsid();
   std::vector<Fd*> kept = {&start.socket};
   if (start.group) kept.push_back(&start.group);
@@ -174,6 +180,26 @@ std::string ready_message(const View& view) {
   return writer.bytes();
 }
 
+/// Answers every request that no command can be started, since a layer could not be prepared.
+void refuse_all(const Fd& socket, const std::string& why) {
+  for (;;) {
+    const ChannelMessage message = receive_message(socket.get(), Wait::yes);
+    if (message.closed || message.bytes.empty()) return;
+    WireReader reader(message.bytes);
+    const auto word = static_cast<KeeperWord>(reader.number());
+    if (word == KeeperWord::start && message.descriptors.size() >= 2) {
+      CommandEnd refused;
+      refused.failure = "a command could not be confined: " + why;
+      send_message(message.descriptors[1].get(), encode_end(refused));
+    } else if (word == KeeperWord::make_tree && message.descriptors.size() == 1) {
+      WireWriter writer;
+      writer.number(static_cast<std::int64_t>(KeeperWord::failed));
+      writer.text(why);
+      send_message(message.descriptors.front().get(), writer.bytes());
+    }
+  }
+}
+
 int keep(KeeperStart& start) {
   const SandboxProfile& profile = start.profile;
   try {
@@ -186,17 +212,32 @@ int keep(KeeperStart& start) {
     Channel gate;
     if (has_connect_gate(profile)) gate = make_channel();
     start.gate = std::move(gate.theirs);
-    KeeperService service(start, std::move(view));
+    if (profile.mode != SandboxMode::none)
+      if (const int error = close_capability_sets()) {
+        errno = error;
+        throw system_error("close the capability sets", ExitCode::environment);
+      }
+    std::optional<KeeperService> service;
+    // Without namespaces a layer may be missing here, which is found out now.
+    if (!profile.use_namespaces) service.emplace(start, std::move(view));
+    const View& built = service ? service->view() : view;
     Fd listener;
     if (has_proxy_listener(profile)) listener = made_in_network(start.network, listen_for_proxy);
-    std::vector<int> handed = {service.view().workspace.get()};
+    std::vector<int> handed = {built.workspace.get()};
     if (gate.ours) handed.push_back(gate.ours.get());
     if (listener) handed.push_back(listener.get());
-    if (!send_message(start.socket.get(), ready_message(service.view()), handed)) return 1;
+    if (!send_message(start.socket.get(), ready_message(built), handed)) return 1;
     gate.ours.reset();
     listener.reset();
-    service.serve();
-    return service.end_all() ? 0 : 1;
+    // The layers are made while the other side goes on; no command starts before them.
+    try {
+      if (!service) service.emplace(start, std::move(view));
+    } catch (const std::exception& error) {
+      refuse_all(start.socket, error.what());
+      return 1;
+    }
+    service->serve();
+    return service->end_all() ? 0 : 1;
   } catch (const std::exception& error) {
     WireWriter writer;
     writer.number(static_cast<std::int64_t>(KeeperWord::failed));

@@ -57,6 +57,10 @@ int apply_resource_limits(const SandboxProfile& profile, std::uint64_t cpu_secon
 /// policy's if that is longer: no well-behaved process reaches it.
 std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::milliseconds timeout);
 
+/// Does the first half of drop_privileges() for this process and those that it starts: no program
+/// that they execute gets a capability. What this process has itself it keeps. 0 or the errno.
+int close_capability_sets() noexcept;
+
 /// Drops every capability (bounding, ambient, permitted, inheritable) and, as root, becomes uid:gid
 /// without supplementary groups. 0 or the errno.
 int drop_privileges(uid_t uid, gid_t gid) noexcept;

@@ -47,9 +47,18 @@ constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_KE
                                 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                                 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+/// Whether this process inherits closed sets: the bits are set last, and are locked. Somebody else may
+/// have set the same ones, so two capabilities are looked at, too.
+bool are_sets_closed() noexcept {
+  return ::prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == static_cast<int>(kBits) &&
+         ::prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0 &&
+         ::prctl(PR_CAPBSET_READ, CAP_SETUID, 0, 0, 0) == 0;
+}
+
 /// Needs CAP_SETPCAP; a process without it gains nothing from these sets, since no_new_privs
 /// applies at its exec.
 int close_sets() noexcept {
+  if (are_sets_closed()) return 0;
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
        ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
@@ -87,6 +96,12 @@ std::uint64_t cpu_seconds(const SandboxProfile& profile, std::chrono::millisecon
   const auto longest =
       std::chrono::ceil<std::chrono::seconds>(std::max(timeout, profile.limits.command_timeout));
   return static_cast<std::uint64_t>(longest.count()) * static_cast<std::uint64_t>(count);
+}
+
+int close_capability_sets() noexcept {
+  Capabilities now;
+  if (!now.read()) return errno;
+  return now.has(CAP_SETPCAP) ? close_sets() : 0;
 }
 
 int drop_privileges(uid_t uid, gid_t gid) noexcept {

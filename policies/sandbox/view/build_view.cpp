@@ -15,8 +15,10 @@
 
 #include "core/base/error.h"
 #include "core/files/path_below.h"
+#include "core/text/pattern.h"
 #include "policies/sandbox/layers/mounts.h"
 #include "policies/sandbox/view/private_folders.h"
+#include "policies/sandbox/view/socket_files.h"
 
 namespace sortie {
 namespace {
@@ -27,7 +29,8 @@ namespace fs = std::filesystem;
 struct Place {
   enum class Kind { machine, own, private_folder, toolchain, workspace };
   Kind kind = Kind::machine;
-  bool is_optional = false;  ///< machine: left out if it can't be shown
+  bool is_optional = false;      ///< machine: left out if it can't be shown
+  bool without_sockets = false;  ///< machine: SandboxProfile::without_sockets
   fs::path source = {};      ///< machine, own and toolchain: the real path
   std::string folder = {};   ///< private_folder: its name in the private file system
   Access access = Access::read_only;
@@ -40,14 +43,20 @@ using Places = std::map<fs::path, Place>;
 
 fs::path below_root(const fs::path& path) { return path.relative_path(); }
 
+/// Without a slash at the end.
+fs::path plain(const fs::path& path) {
+  fs::path clean = path.lexically_normal();
+  return clean.has_filename() ? clean : clean.parent_path();
+}
+
 /// Where a path of the machine is shown: its folder with links resolved, so that no mount target
 /// goes through a link.
 std::optional<std::pair<fs::path, fs::path>> target_and_source(const fs::path& path) {
   std::error_code error;
   const fs::path source = fs::canonical(path, error);
   if (error || source == "/") return std::nullopt;
-  const fs::path clean = path.lexically_normal();
-  const fs::path named = clean.has_filename() ? clean : clean.parent_path();
+  const fs::path named = plain(path);
+  if (source == named) return std::pair(source, source);
   const fs::path parent = fs::canonical(named.parent_path(), error);
   if (error || parent == "/") return std::pair(source, source);
   return std::pair(parent / named.filename(), source);
@@ -81,6 +90,11 @@ void add_machine(Places& places, const SandboxProfile& profile, const std::strin
     if (!error && !is_below(resolver, "/etc")) readable(resolver);
   }
   for (const char* folder : {"/usr", "/etc", "/opt"}) readable(folder);
+  for (const fs::path& folder : profile.without_sockets) {
+    readable(folder);
+    if (const auto place = places.find(plain(folder)); place != places.end())
+      place->second.without_sockets = true;
+  }
 }
 
 /// Parts of /sys and /var. Their limits are those of the group that commands are in, as a group
@@ -176,8 +190,9 @@ void open_sources(Places& places) {
   for (auto it = places.begin(); it != places.end();) {
     Place& place = it->second;
     const Place* above = holder(places, it->first);
-    const bool shown = place.kind == Place::Kind::machine && above != nullptr &&
-                       above->kind == Place::Kind::machine && place.source == it->first;
+    const bool shown = place.kind == Place::Kind::machine && !place.without_sockets &&
+                       above != nullptr && above->kind == Place::Kind::machine &&
+                       place.source == it->first;
     if (shown) {
       it = places.erase(it);
       continue;
@@ -305,8 +320,29 @@ class Pins {
   std::set<fs::path> pinned_;
 };
 
+/// Hides the sockets of a machine's folder, all at once where that is possible.
+/// @return  for `hide`: those that are left
+std::vector<std::string> cover_sockets(const fs::path& target, const PrivateFolders& own,
+                                       UserNamespace user, View& view) {
+  constexpr int kMostEntries = 20'000;
+  make_folders(own.path() / "no-sockets");
+  const std::string problem =
+      show_without_sockets(target, open_folder(own.path() / "no-sockets"), user);
+  if (problem.empty()) return {};
+  const SocketFiles found = find_sockets(target, kMostEntries);
+  if (found.is_cut || !found.problem.empty())
+    view.notes.push_back("sockets: commands can connect to services that listen in /" +
+                         target.string() + ": it has too many files to look for them, and can't be "
+                         "shown without (" + problem + ")");
+  std::vector<std::string> left;
+  for (const fs::path& path : found.paths) left.push_back('/' + quoted_glob(path.string()));
+  return left;
+}
+
+/// @param hide  gets what else has to be hidden
 void mount_places(const Places& places, const WorkspaceSource& source, const PrivateFolders& own,
-                  const SandboxProfile& profile, UserNamespace user, View& view) {
+                  const SandboxProfile& profile, UserNamespace user, View& view,
+                  std::vector<std::string>& hide) {
   ToolchainLayers layers(profile, own, user);
   Pins pins(places);
   for (const auto& [path, place] : places) {
@@ -317,6 +353,9 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
       case Place::Kind::machine:
       case Place::Kind::own:
         attach_tree(place.tree, target);
+        if (place.without_sockets)
+          for (std::string& one : cover_sockets(target, own, user, view))
+            hide.push_back(std::move(one));
         break;
       case Place::Kind::toolchain:
         // The machine's own folder below the overlay, where a private set finds it.
@@ -365,8 +404,9 @@ const char* building_ground() {
 
 }  // namespace
 
-View build_view(const SandboxProfile& profile, const std::string& path_variable,
+View build_view(const SandboxProfile& wanted, const std::string& path_variable,
                 UserNamespace user) {
+  SandboxProfile profile = wanted;
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     throw system_error("make mounts private", ExitCode::environment);
   std::map<fs::path, fs::path> links;
@@ -391,7 +431,7 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
     throw system_error("mount proc", ExitCode::environment);
   make_devices(devices, own);
   View view;
-  mount_places(places, source, own, profile, user, view);
+  mount_places(places, source, own, profile, user, view, profile.hide);
   for (const auto& path : profile.git.covered) make_mount_read_only(below_root(path));
   lay_path_masks(profile, own.path(), view);
   lay_git_files(profile.git, own.path());
