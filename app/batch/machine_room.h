@@ -4,7 +4,8 @@
 
 namespace sortie {
 
-/// What a run takes at least: sortie with its keeper, measured (docs/scale.md), and a small command.
+/// What a run is taken to need until the first ones have ended: about 12 MB of sortie with its keeper
+/// (docs/scale.md), the rest for its commands.
 inline constexpr std::uint64_t kMemoryOfRun = 64ull << 20;
 
 /// How many runs this machine has cores for: two for each, since a run mostly waits for its model.
