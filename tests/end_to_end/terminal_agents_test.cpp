@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(work_that_the_budget_cut_off_stays_in_the_container,
   for (const char* name : {"harbor", "terminal-bench"}) {
     const Harness harness(name);
 
-    const ProgramEnd end = harness.run({"0.0002"});
+    const ProgramEnd end = harness.run({"1"});
 
     BOOST_TEST_REQUIRE(end.status == 0, end.printed());
     BOOST_TEST(parse_json(end.output).string_at("answer") == "right\n", name);

@@ -39,7 +39,7 @@ def files(binary: str | None, certificates: str | None = None) -> dict[str, Path
     return found
 
 
-def flags(model_name: str | None, max_cost: float | None) -> list[str]:
+def flags(model_name: str | None, max_cost=None, max_turns=None) -> list[str]:
     """Flags of `sortie run` for a model as harnesses write it, "provider/name" or "name"."""
     words = []
     if model_name:
@@ -49,6 +49,8 @@ def flags(model_name: str | None, max_cost: float | None) -> list[str]:
         words += ["--model", name if slash else provider]
     if max_cost is not None:
         words += ["--max-cost", str(float(max_cost))]
+    if max_turns is not None:
+        words += ["--max-turns", str(int(max_turns))]
     return words
 
 

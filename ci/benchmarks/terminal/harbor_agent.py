@@ -21,12 +21,14 @@ LOGS = "/logs/agent"  # Harbor brings it to logs_dir
 
 
 class SortieAgent(BaseInstalledAgent):
-    """Arguments (--agent-kwarg): binary, certificates, max_cost (USD)."""
+    """Arguments (--agent-kwarg): binary, certificates, max_cost (USD), max_turns."""
 
-    def __init__(self, *args, binary=None, certificates=None, max_cost=None, **kwargs):
+    def __init__(
+        self, *args, binary=None, certificates=None, max_cost=None, max_turns=None, **kwargs
+    ):
         super().__init__(*args, **kwargs)
         self._files = agent_files.files(binary, certificates)
-        self._max_cost = max_cost
+        self._limits = (max_cost, max_turns)
 
     @staticmethod
     def name() -> str:
@@ -53,7 +55,7 @@ class SortieAgent(BaseInstalledAgent):
             file.write_text(instruction, encoding="utf-8")
             await environment.upload_file(file, f"{agent_files.FOLDER}/instruction.md")
         words = [f"{agent_files.FOLDER}/run.sh", f"{agent_files.FOLDER}/instruction.md", LOGS]
-        words += agent_files.flags(self.model_name, self._max_cost)
+        words += agent_files.flags(self.model_name, *self._limits)
         env = {name: value for name in agent_files.VARIABLES if (value := self._get_env(name))}
         await self.exec_as_agent(environment, command=f"sh {shlex.join(words)}", env=env)
 

@@ -20,15 +20,22 @@ from terminal_bench.terminal.models import TerminalCommand
 
 
 class SortieAgent(AbstractInstalledAgent):
-    """Arguments (--agent-kwarg): binary, certificates, max_cost (USD)."""
+    """Arguments (--agent-kwarg): binary, certificates, max_cost (USD), max_turns."""
 
     def __init__(
-        self, model_name=None, *args, binary=None, certificates=None, max_cost=None, **kwargs
+        self,
+        model_name=None,
+        *args,
+        binary=None,
+        certificates=None,
+        max_cost=None,
+        max_turns=None,
+        **kwargs,
     ):
         super().__init__(*args, **kwargs)
         self._files = agent_files.files(binary, certificates)
         self._model_name = model_name
-        self._max_cost = max_cost
+        self._limits = (max_cost, max_turns)
 
     @staticmethod
     def name() -> str:
@@ -60,7 +67,7 @@ class SortieAgent(AbstractInstalledAgent):
         # The instruction is in the file that perform_task() put there, not typed into a terminal.
         words = [f"{agent_files.FOLDER}/run.sh", f"{agent_files.FOLDER}/instruction.md"]
         words += [str(self.CONTAINER_AGENT_LOGS_PATH)]
-        words += agent_files.flags(self._model_name, self._max_cost)
+        words += agent_files.flags(self._model_name, *self._limits)
         return [
             TerminalCommand(
                 command=f"sh {shlex.join(words)}",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""try_agent.py harbor|terminal-bench FOLDER [MAX-COST]: an adapter of ci/benchmarks/terminal does one task in a root
+"""try_agent.py harbor|terminal-bench FOLDER [MAX-TURNS]: an adapter of ci/benchmarks/terminal does one task in a root
 file system below FOLDER, driven by a stand-in for its harness. Prints what came of it, as JSON.
 SORTIE_BINARY, OPENAI_API_KEY and SORTIE_BASE_URL are in the environment."""
 
@@ -71,10 +71,10 @@ def with_terminal_bench(container, **flags):
 
 
 def main():
-    harness, folder, *cost = sys.argv[1:]
+    harness, folder, *turns = sys.argv[1:]
     container = Container(Path(folder).resolve() / "root")
     container.run("echo wrong > answer.txt", {})
-    flags = {"max_cost": cost[0]} if cost else {}
+    flags = {"max_cost": "5"} | ({"max_turns": turns[0]} if turns else {})
     if harness == "harbor":
         said = asyncio.run(with_harbor(container, **flags))
     else:
