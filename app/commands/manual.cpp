@@ -51,6 +51,9 @@ constexpr VariableRow kVariables[] = {
      "The job's folder: files in notes of a CI system are named from there."},
     {"GITHUB_OUTPUT, GITHUB_STEP_SUMMARY",
      "With GITHUB_ACTIONS: the files that get the outputs of the step and its summary."},
+    {"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_MAX, "
+     "SLURM_ARRAY_TASK_STEP",
+     "The part of a batch that sortie batch --shard auto runs; other engines have their own."},
 };
 
 constexpr ArtifactRow kArtifacts[] = {
