@@ -8,13 +8,17 @@ request has outputs. So it can be asked again, in any order, by any number of ru
 PORT-FILE gets the port, once it listens. LOG gets a line of JSON for each response that was sent to its
 end: "cassette", "response" (from 0), "at", "body" of the request. What is there twice was paid twice."""
 
+import ctypes
 import json
 import os
+import signal
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
 
 
 def calls_in(stream):
@@ -67,6 +71,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main():
+    # A test that is killed leaves no server behind.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     cassettes, port_file, log = sys.argv[1:]
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
