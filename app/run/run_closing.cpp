@@ -93,9 +93,8 @@ ExitCode RunClosing::end() {
   attest();
   const ExitCode recorded = run_.result.code;
   const std::string untold = finish([this] {
-    const Json result = result_json(run_.result, run_.record.tally());
-    run_.out.write("result.json",
-                   result_text(run_.secrets.redactor().json(result, Audience::people)));
+    write_result(run_.out.path(), result_json(run_.result, run_.record.tally()),
+                 run_.secrets.redactor());
   });
   // A record may end twice; the last end counts.
   if (run_.result.code != recorded) {
