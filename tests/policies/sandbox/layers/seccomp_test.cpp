@@ -174,19 +174,34 @@ BOOST_AUTO_TEST_CASE(clone3_is_not_there_so_that_programs_take_clone) {
 }
 
 #ifdef __x86_64__
+long call_of_i386() {
+  long result = 20;  // getpid in the i386 table
+  __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+  return result;
+}
+
+/// What such a call comes to: some machines have no 32-bit calls, and no filter is asked there.
+int fate_of_i386() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    call_of_i386();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 2000 + WTERMSIG(status) : kKilled;
+}
+
 BOOST_AUTO_TEST_CASE(calls_of_other_architectures_are_killed) {
+  const int fate = fate_of_i386();
   for (const bool namespaces : {true, false}) {
     const SeccompFilter filter(profile_of(namespaces));
 
     const int x32 = answer(filter, [] { return ::syscall(0x40000000 | SYS_getpid); });
-    const int i386 = answer(filter, [] {
-      long result = 20;  // getpid in the i386 table
-      __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
-      return result;
-    });
+    const int i386 = answer(filter, call_of_i386);
 
     BOOST_TEST(x32 == kKilled);
-    BOOST_TEST(i386 == kKilled);
+    BOOST_TEST(i386 == fate);
   }
 }
 #endif
