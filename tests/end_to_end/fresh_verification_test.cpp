@@ -190,10 +190,12 @@ BOOST_AUTO_TEST_CASE(the_tree_is_the_start_and_the_diff_and_nothing_else) {
             tree ==
                 ". d \n./.gitignore f \n./.venv d \n./.venv/bin d \n./.venv/bin/tool f \n"
                 "./Makefile f \n./a.txt f \n./build d \n./build/out f \n./deep d \n"
-                "./deep/tests d \n./deep/tests/check.sh f \n./dir l a.txt\n"
+                "./deep/link l ../real\n./deep/tests d \n./deep/tests/check.sh f \n./dir l a.txt\n"
                 "./kind d \n./kind/below f \n./linked l real\n./n d \n./n/m d \n./n/m/new f \n"
                 "./node_modules d \n./node_modules/.bin d \n./node_modules/.bin/tool f \n"
-                "./real d \n./real/check.sh f \n./src d \n./src/mod.py f \n./tests d \n./tests/check.sh f \n./tests/port.py f \n"
+                "./real d \n./real/check.sh f \n./real/one.sh f \n./src d \n./src/mod.py f \n"
+                "./tests d \n./tests/check.sh f \n./tests/one.sh l ../real/one.sh\n"
+                "./tests/port.py f \n"
                 "right\nwrong\nno newline",
             text);
         if (caller.namespaces) BOOST_TEST(text.starts_with(folder.workspace().string() + "\n"));
