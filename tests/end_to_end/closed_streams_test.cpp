@@ -34,6 +34,7 @@ class Place {
     folder_.write_task(
         CassetteWriter().shell({"sh", "-c", "echo b > b; cat a.txt"}).next().message("done"),
         "policy: auto\n");
+    folder_.write("manifest.yaml", "version: 1\ntasks: [task.yaml]\n");
     BOOST_REQUIRE(folder_.run().status == 0);
     fs::rename(folder_.out(), folder_.path("earlier"));
   }
@@ -100,6 +101,10 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       {run + " -v", 0, 0},
       {run + " --diff -", 0, 7, 7},
       {"run bad.yaml", 2, 2},
+      {"batch manifest.yaml --fresh --out batch", 0, 0},  // the results are in --out, too
+      {"batch manifest.yaml --fresh --out batch --json", 0, 0},
+      {"batch report batch", 0, 0},
+      {"batch report batch --json", 0, 7, 7},
       {"verify earlier", 0, 7},
       {"verify work", 2, 2},
       {"policy check strict", 0, 7},
