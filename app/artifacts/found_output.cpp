@@ -193,6 +193,15 @@ bool is_ignore_file(const fs::path& path) {
   return file.problem.empty() && (file.text == "*\n" || file.text == "*" || file.text.empty());
 }
 
+/// Whether a run was writing its first file when the power was lost: the three names that it begins with
+/// are there, and result.json is empty, since nothing was synced yet.
+bool is_lost_start(const fs::path& folder, const FoundLock& lock) {
+  std::error_code error;
+  const fs::path result = folder / "result.json";
+  return lock.own && is_own_file(folder / ".gitignore") && is_ignore_file(folder / ".gitignore") &&
+         is_own_file(result) && fs::file_size(result, error) == 0 && !error;
+}
+
 }  // namespace
 
 bool is_unfinished_write(const std::string& name) {
@@ -207,9 +216,11 @@ FoundOutput inspect_output(const fs::path& folder) {
   FoundOutput found;
   const Json result = read_result(folder / "result.json");
   const bool own_result = is_own_result(result);
-  const bool own_transcript = is_own_transcript(folder / "transcript.jsonl", own_result);
   const FoundLock lock = inspect_lock(folder / ".lock");
-  const bool is_a_runs = own_result || own_transcript;
+  const bool lost_start = is_lost_start(folder, lock);
+  const bool own_transcript =
+      is_own_transcript(folder / "transcript.jsonl", own_result || lost_start);
+  const bool is_a_runs = own_result || own_transcript || lost_start;
   std::error_code error;
   if (own_result) found.status = result.string_at("status");
   if (own_result) found.result = result;
@@ -220,7 +231,8 @@ FoundOutput inspect_output(const fs::path& folder) {
     if (name == ".gitignore") return is_ignore_file(folder / name);
     if (name == "transcript.jsonl") return own_transcript;
     // A torn result with a transcript is that of a killed run.
-    if (name == "result.json") return own_result || (own_transcript && result.is_null());
+    if (name == "result.json")
+      return own_result || lost_start || (own_transcript && result.is_null());
     // These may exist before the result, so a lock with an id is enough for them.
     // After a power loss the id may be missing.
     if (is_unfinished_write(name))

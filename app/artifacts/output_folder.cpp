@@ -22,6 +22,7 @@
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
 #include "core/files/path_below.h"
+#include "core/files/sync_together.h"
 #include "core/record/diff_names.h"
 #include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
@@ -447,7 +448,16 @@ std::string OutputFolder::write(const std::string& name, std::string_view conten
     if (error) throw path_error((path_ / name).string(), error.value());
     synced = Synced::name;  // sync() is of this folder alone
   }
-  write_file(path_ / name, content, new_file_mode(), synced);
+  const fs::path path = path_ / name;
+  if (synced == Synced::name) sync_contents();
+  const bool later = synced == Synced::content;
+  write_file(path, content, new_file_mode(), later ? Synced::nothing : synced);
+  if (later) {
+    Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    // Some masks leave new files unreadable.
+    if (!file) write_file(path, content, new_file_mode(), Synced::content);
+    if (file) unsynced_.push_back(std::move(file));
+  }
   return "sha256:" + sha256_hex(content);
 }
 
@@ -456,9 +466,16 @@ void OutputFolder::remove_diffs() const {
   remove_tree(path_ / kSubmoduleDiffs);
 }
 
+void OutputFolder::sync_contents() const {
+  if (const int error = sync_together(unsynced_)) throw path_error(path_.string(), error);
+  unsynced_.clear();
+}
+
 void OutputFolder::sync() const {
-  const Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::fsync(folder.get()) != 0) throw path_error(path_.string(), errno);
+  Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw path_error(path_.string(), errno);
+  unsynced_.push_back(std::move(folder));
+  sync_contents();
 }
 
 void OutputFolder::remove(const std::string& name) const {

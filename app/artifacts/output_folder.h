@@ -61,11 +61,12 @@ class OutputFolder {
   std::filesystem::path make_state(const std::filesystem::path& workspace);
   /// Removes the state, also that of attempts.
   void remove_state() noexcept;
-  /// Makes the folders of the name.
+  /// Makes the folders of the name. With Synced::content the file is synced by sync(), or by the next
+  /// one that is written with Synced::name, together with others.
   /// @return  the digest of the content: "sha256:…"
   std::string write(const std::string& name, std::string_view content,
                     Synced synced = Synced::name) const;
-  /// Makes the names of what was written with Synced::content last. @throws Error
+  /// Returns once what was written is on disk, with its names. @throws Error
   void sync() const;
   void remove(const std::string& name) const;
   /// Removes the diffs of a success.
@@ -80,11 +81,13 @@ class OutputFolder {
   void undo_earlier();
   static void remove_state_below(const std::filesystem::path& folder) noexcept;
   void keep_checkpoint();
+  void sync_contents() const;
 
   std::filesystem::path path_;
   Fd folder_;  ///< O_PATH
   FoundOutput found_;
   Fd lock_;
+  mutable std::vector<Fd> unsynced_;  ///< files whose content is not on disk for certain
   std::string undone_;
 };
 

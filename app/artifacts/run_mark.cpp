@@ -69,13 +69,13 @@ RunMark::RunMark(const fs::path& state) {
   own_ = !place.empty() && place == place_of_state(state);
 }
 
-void RunMark::write(const fs::path& state, const Json& key_parts, int keeper) {
+void RunMark::write(const fs::path& state, const Json& key_parts, int keeper, Synced synced) {
   const Json mark = Json::object({{"parts", key_parts},
                                   {"boot", boot_id()},
                                   {kPlace, place_of_state(state)},
                                   {kKeeper, keeper},
                                   {kKeeperStart, process_start(keeper)}});
-  write_file(state / kMark, write_json(mark) + "\n", 0600);
+  write_file(state / kMark, write_json(mark) + "\n", 0600, synced);
 }
 
 void RunMark::remove(const fs::path& state) noexcept {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/files/files.h"
 #include "core/json/json.h"
 
 namespace sortie {
@@ -17,7 +18,8 @@ class RunMark {
   /// Reads it; nothing in it is known if there is none.
   explicit RunMark(const std::filesystem::path& state);
   /// @param keeper  id of the process that all of the run's processes die with
-  static void write(const std::filesystem::path& state, const Json& key_parts, int keeper);
+  static void write(const std::filesystem::path& state, const Json& key_parts, int keeper,
+                    Synced synced = Synced::name);
   /// Removes it: the run can't go on with what the folder holds.
   static void remove(const std::filesystem::path& state) noexcept;
 

@@ -185,14 +185,16 @@ Confinement::Confinement(const ConfinementInputs& given, const Environment& own)
   for (fs::path& folder : outputs_to_cover(inputs, profile_))
     profile_.git.covered.push_back(std::move(folder));
   if (!profile_.git.folders.empty()) environment_["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1";
-  engine_ = std::make_unique<Engine>(
-      inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), path.folders,
-      files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
   for (const auto& folder : path.folders)
     if (!is_below(folder, seen)) profile_.readable.push_back(folder);
   for (const auto& folder : path.installations) profile_.readable.push_back(folder);
   if (profile_.use_namespaces) hide_sockets(profile_, path.installations, warnings_);
-  start_keeper(inputs);
+  start_keeper(inputs, [&](int keeper) {
+    engine_ = std::make_unique<Engine>(
+        inputs.policy, inputs.approval, seen, out_to_protect(inputs, seen), path.folders,
+        files_to_protect(inputs, seen), view_home(own), tracked_by_git(inputs.workspace));
+    if (inputs.started) inputs.started(keeper);
+  });
 }
 
 /// Makes the commands' environment and PATH.
@@ -210,8 +212,9 @@ CommandPath Confinement::make_environment(const ConfinementInputs& inputs, const
   return path;
 }
 
-void Confinement::start_keeper(const ConfinementInputs& inputs) {
-  keeper_ = std::make_unique<Keeper>(profile_);
+void Confinement::start_keeper(const ConfinementInputs& inputs,
+                               const std::function<void(int keeper)>& meanwhile) {
+  keeper_ = std::make_unique<Keeper>(profile_, meanwhile);
   Launcher* launcher = &watch_made_paths();
   if (inputs.times != nullptr) {
     timing_launcher_ = std::make_unique<WatchedLauncher>(*launcher, *inputs.times);

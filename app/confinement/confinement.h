@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -84,7 +85,8 @@ class Confinement : public CommandHost {
   friend class ConcurrentCommandWatch;
 
   CommandPath make_environment(const ConfinementInputs& inputs, const Environment& own);
-  void start_keeper(const ConfinementInputs& inputs);
+  void start_keeper(const ConfinementInputs& inputs,
+                    const std::function<void(int keeper)>& meanwhile);
   void show_git(const ConfinementInputs& inputs, const GitPrograms& programs);
   void clean_copies();
   Launcher& watch_made_paths();

@@ -60,8 +60,9 @@ void Run::open_egress() {
 }
 
 void Run::prove_guarantees() {
-  const auto proofs =
-      prove(run_.inputs.policy.sandbox, *run_.confinement, run_.secrets.kept_from_commands());
+  // The run's start is on disk before anything else is started or sent.
+  const auto proofs = prove(run_.inputs.policy.sandbox, *run_.confinement,
+                            run_.secrets.kept_from_commands(), [this] { run_.record.sync(); });
   run_.egress->report_from_now_on();
   run_.result.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(run_.inputs.policy, proofs);

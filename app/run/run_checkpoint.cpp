@@ -45,7 +45,9 @@ std::optional<RestoredTree> RunCheckpoint::restore(const RunHistory& history) {
 void RunCheckpoint::add(int turn) noexcept {
   if (!writer_) return;
   try {
-    writer_->add(workspace_, view_, {turn, record_.records()});
+    // Of the first one on, a power loss leaves the transcript of one. Later it may leave a checkpoint
+    // that is ahead of the transcript: the one before it counts then.
+    writer_->add(workspace_, view_, {turn, record_.records()}, [this] { record_.sync(); });
   } catch (const std::exception& error) {
     writer_.reset();
     record_.warn(std::string("no more checkpoints are written, so that only this machine can go on "

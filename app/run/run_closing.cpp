@@ -93,8 +93,9 @@ ExitCode RunClosing::end() {
   attest();
   const ExitCode recorded = run_.result.code;
   const std::string untold = finish([this] {
-    write_result(run_.out.path(), result_json(run_.result, run_.record.tally()),
-                 run_.secrets.redactor());
+    const Json result = result_json(run_.result, run_.record.tally());
+    run_.out.write("result.json",
+                   result_text(run_.secrets.redactor().json(result, Audience::people)));
   });
   // A record may end twice; the last end counts.
   if (run_.result.code != recorded) {

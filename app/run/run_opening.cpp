@@ -61,7 +61,7 @@ void RunOpening::begin() {
   if (run_.goes_on())
     take_up();
   else
-    write_running(Synced::content);  // the transcript's opening syncs the folder
+    write_running(Synced::content);
   keep_room();
   remove_stale(run_.options);
   check_start(run_.inputs.workspace);
@@ -134,9 +134,11 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   if (!run_.options.rate_limits.empty())
     files.push_back(std::filesystem::absolute(run_.options.rate_limits));
   protect_linked(*run_.workspace, files, run_.result.warnings);
+  // After a power loss, only work in the user's own tree is known by its mark.
+  const Synced synced = run_.workspace->mount_plan().in_place ? Synced::name : Synced::nothing;
+  const auto mark = [&](int keeper) { RunMark::write(state, run_.key_parts, keeper, synced); };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
-                                 no_namespaces, run_.secrets.for_commands());
-  RunMark::write(state, run_.key_parts, run_.confinement->keeper().pid());
+                                 no_namespaces, run_.secrets.for_commands(), mark);
   run_.result.layers = run_.confinement->layers_json();
   run_.outputs = std::make_unique<SavedOutputs>(
       run_.confinement->outputs(),
@@ -202,6 +204,7 @@ void RunOpening::announce_start() {
   if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
   run_.record.events().on({earlier ? earlier->used.turns : 0, std::move(start)});
   if (earlier) {
+    run_.record.sync();
     write_running(Synced::name);
     run_.out.remove_end();
   }

@@ -70,7 +70,7 @@ ErrorStream& RunRecord::errors() {
 
 void RunRecord::TurnEnds::on(const RunEvent& event) {
   if (!std::holds_alternative<TurnStarted>(event.what)) return;
-  records = (*transcript)->records() - 1;  // this event's own is not synced yet
+  records = (*transcript)->records() - 1;
   if (then) then(event.turn - 1);
 }
 
@@ -123,6 +123,8 @@ void RunRecord::begin(const Clock& clock, std::uint64_t most_transcript_bytes) {
   if (live_events_) events_.add(*live_events_);
   if (!options_.style.quiet) events_.add(*progress_);
 }
+
+void RunRecord::sync() { events_.sync(); }
 
 void RunRecord::show_again() {
   open_live_events();

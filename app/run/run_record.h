@@ -69,7 +69,9 @@ class RunRecord : public Notices {
   bool has_begun() const noexcept { return transcript_ != nullptr; }
 
   EventSink& events() noexcept { return events_; }
-  /// How many records are on disk for certain: when a turn begins, all before it.
+  /// Returns once all that is recorded is on disk. @throws Error  environment
+  void sync();
+  /// How many records there were when the turn began, without its own.
   std::uint64_t records() const noexcept { return turn_ends_.records; }
   /// Calls this with each turn that has ended, when the next one begins. @param then  does not throw
   void at_turn_ends(std::function<void(int turn)> then) { turn_ends_.then = std::move(then); }

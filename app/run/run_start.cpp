@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "core/agent/budget.h"
 #include "core/base/error.h"
@@ -183,7 +184,8 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const Run
 std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlaces& places,
                                          Workspace& workspace, std::vector<fs::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
-                                         const Environment& own) {
+                                         const Environment& own,
+                                         std::function<void(int keeper)> started) {
   return std::make_unique<Confinement>(
       ConfinementInputs{.policy = inputs.policy,
                         .approval = inputs.approval,
@@ -198,7 +200,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                         .covered = folders_of_others(inputs),
                         .pinned = folders_to_pin(inputs, places),
                         .start = &workspace.start(),
-                        .times = workspace.work_times()},
+                        .times = workspace.work_times(),
+                        .started = std::move(started)},
       own);
 }
 
@@ -272,10 +275,12 @@ RunStart describe_start(const RunInputs& inputs, const RunResult& result, const 
 }
 
 std::vector<GuaranteeProof> prove(SandboxMode mode, Confinement& confinement,
-                                  const std::vector<std::string>& secrets) {
+                                  const std::vector<std::string>& secrets,
+                                  const std::function<void()>& meanwhile) {
   if (mode != SandboxMode::none)
     return run_canary(confinement.launcher(), confinement.profile(), confinement.environment(),
-                      secrets);
+                      secrets, meanwhile);
+  meanwhile();
   std::vector<GuaranteeProof> proofs;
   for (const Guarantee guarantee : {Guarantee::writes, Guarantee::secrets, Guarantee::network,
                                     Guarantee::processes, Guarantee::kernel})

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,11 +40,13 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const Run
 /// @param files          that commands must not change
 /// @param no_namespaces  why there are none; ""
 /// @param own            this process's environment
+/// @param started        ConfinementInputs::started
 std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlaces& places,
                                          Workspace& workspace,
                                          std::vector<std::filesystem::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
-                                         const Environment& own);
+                                         const Environment& own,
+                                         std::function<void(int keeper)> started);
 
 /// What the policy leaves open at the operator's own risk, or "".
 std::string open_risk(const Policy& policy);
@@ -71,8 +74,10 @@ std::filesystem::path make_outputs_folder(const std::filesystem::path& state);
 
 /// Proves the guarantees by the canary. Without a sandbox it is not run: it would attack the machine
 /// itself.
-/// @param secrets  that commands must not find
+/// @param secrets    that commands must not find
+/// @param meanwhile  is done while the canary runs
 std::vector<GuaranteeProof> prove(SandboxMode mode, Confinement& confinement,
-                                  const std::vector<std::string>& secrets);
+                                  const std::vector<std::string>& secrets,
+                                  const std::function<void()>& meanwhile);
 
 }  // namespace sortie

@@ -128,7 +128,7 @@ inline const RecordFields<CallDetails>& fields_of(const CallDetails*) {
   return list;
 }
 
-inline EventRow row_of(const ToolOutputRecord*) { return {"tool.output", true, ""}; }
+inline EventRow row_of(const ToolOutputRecord*) { return {"tool.output", false, ""}; }
 inline const RecordFields<ToolOutputRecord>& fields_of(const ToolOutputRecord*) {
   using O = ToolOutputRecord;
   using F = Fields<O>;

@@ -18,9 +18,7 @@ inline const RecordFields<Usage>& fields_of(const Usage*) {
   return list;
 }
 
-inline EventRow row_of(const TurnStarted*) {
-  return {"turn.started", false, "; all before it is synced"};
-}
+inline EventRow row_of(const TurnStarted*) { return {"turn.started", false, ""}; }
 inline const RecordFields<TurnStarted>& fields_of(const TurnStarted*) {
   using O = TurnStarted;
   using F = Fields<O>;

@@ -49,7 +49,9 @@ inline const RecordFields<SandboxStart>& fields_of(const SandboxStart*) {
   return list;
 }
 
-inline EventRow row_of(const RunStart*) { return {"run.started", true, ""}; }
+inline EventRow row_of(const RunStart*) {
+  return {"run.started", false, "; on disk before anything is started or sent"};
+}
 inline const RecordFields<RunStart>& fields_of(const RunStart*) {
   using O = RunStart;
   using F = Fields<O>;

@@ -24,7 +24,6 @@ constexpr std::size_t kMaxDataBytes = kMaxRecordBytes - kEnvelopeBytes;
 /// Bytes kept of each output once the transcript has reached its limit.
 constexpr std::size_t kCutOutputBytes = 1024;
 
-/// A record that only begins a turn: the records before it are synced, not itself.
 bool begins_turn(std::string_view type) { return type == "turn.started"; }
 
 /// Cuts the member's text. @return  whether there was something to cut
@@ -48,10 +47,6 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
       max_bytes_(max_bytes),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644)) {
   if (!file_) throw system_error("open " + path_.string(), ExitCode::environment);
-  // The name must survive a power loss too, not only the bytes.
-  const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent || ::fsync(parent.get()) != 0)
-    throw system_error("fsync " + folder.string(), ExitCode::environment);
 }
 
 Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
@@ -64,7 +59,8 @@ Transcript::Transcript(const std::filesystem::path& folder, const Clock& clock,
       file_bytes_(end.bytes),
       next_seq_(end.records),
       prev_(end.last_digest),
-      synced_(false) {
+      synced_(false),
+      name_synced_(true) {
   if (!file_) throw system_error("open " + path_.string(), ExitCode::environment);
   blobs_.count_found();
   if (::ftruncate(file_.get(), static_cast<off_t>(end.bytes)) != 0) fail("ftruncate");
@@ -129,7 +125,9 @@ void Transcript::append(const Record& record) {
       throw;
     }
   }
-  if (begins_turn(record.type)) sync();
+  // Before the first request the run is on disk. The outputs of a later turn are synced with what can't
+  // be undone next. But no anchor may be far ahead of the disk.
+  if (begins_turn(record.type) && (!name_synced_ || anchor_ != nullptr)) sync();
   write(text);
   if (is_synced(record.type)) sync();
   if (anchor_ != nullptr && is_anchored(record.type)) write_anchor();
@@ -174,9 +172,14 @@ void Transcript::write(const std::string& line) {
 }
 
 void Transcript::sync() {
-  if (synced_) return;
-  if (::fdatasync(file_.get()) != 0) fail("fdatasync");
+  if (!failure_.empty()) throw Error(failure_, ExitCode::environment, failed_by_);
+  if (!synced_ && ::fdatasync(file_.get()) != 0) fail("fdatasync");
   synced_ = true;
+  if (name_synced_) return;
+  // The name must survive a power loss too, not only the bytes.
+  const Fd folder(::open(path_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::fsync(folder.get()) != 0) fail("fsync the folder of");
+  name_synced_ = true;
 }
 
 void Transcript::fail(const std::string& step) {
@@ -188,6 +191,11 @@ void Transcript::fail(const std::string& step) {
   if (::ftruncate(file_.get(), static_cast<off_t>(file_bytes_)) != 0)
     failure_ += " (its last line is torn)";
   throw Error(failure_, ExitCode::environment, failed_by_);
+}
+
+void EventFanout::sync() {
+  const std::lock_guard lock(mutex_);
+  if (transcript_ != nullptr) transcript_->sync();
 }
 
 void EventFanout::on(const RunEvent& event) {

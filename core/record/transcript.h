@@ -32,7 +32,7 @@ struct TranscriptEnd {
 };
 
 /// Appends records to transcript.jsonl, each with its envelope: hash chain, one write(2) a record,
-/// synced if the record's effect could be seen outside.
+/// synced if the record's effect could be seen outside: once a turn, with its first call.
 ///
 /// After a failed write every further record throws too, so that nothing happens unrecorded. The
 /// file still ends with a whole record then.
@@ -57,6 +57,10 @@ class Transcript {
   /// called before the first record.
   void anchor_to(Anchor& anchor) { anchor_ = &anchor; }
 
+  /// Returns once all records are on disk, and the file's name too. The run's start is at the latest
+  /// when its first turn begins. @throws Error  as on()
+  void sync();
+
   std::uint64_t records() const noexcept { return next_seq_; }
   /// SHA-256 of the last record's line: the `prev` of the next one.
   const std::string& last_digest() const noexcept { return prev_; }
@@ -67,7 +71,6 @@ class Transcript {
   bool fits(const Record& record) const;
   std::string line(const Record& record, const Json& data) const;
   void write(const std::string& line);
-  void sync();
   void write_anchor();
   [[noreturn]] void fail(const std::string& step);
 
@@ -81,13 +84,14 @@ class Transcript {
   std::string prev_ = kNoRecordBefore;
   Anchor* anchor_ = nullptr;
   bool synced_ = true;
+  bool name_synced_ = false;
   bool limit_told_ = false;
   std::string failure_;  ///< the failed write, if any
   Cause failed_by_ = Cause::other;
 };
 
 /// Records each event, redacted, then passes it to the sinks in order, redacted in the same way: it
-/// is on disk before anyone sees it or acts on it. Sinks that show text to people redact it
+/// is written before anyone sees it or acts on it. Sinks that show text to people redact it
 /// further.
 ///
 /// Events may come from several threads; the sinks get them one at a time.
@@ -98,6 +102,8 @@ class EventFanout : public EventSink {
   void record_to(Transcript& transcript) { transcript_ = &transcript; }
   void add(EventSink& sink) { sinks_.push_back(&sink); }
   void on(const RunEvent& event) override;
+  /// Transcript::sync(); also for a sink that gets an event.
+  void sync();
   /// The turn of the last event, for events from other threads.
   int turn() const noexcept { return turn_; }
 
@@ -105,7 +111,7 @@ class EventFanout : public EventSink {
   const Redactor& redactor_;
   Transcript* transcript_ = nullptr;
   std::vector<EventSink*> sinks_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;  ///< a sink may sync
   std::atomic<int> turn_ = 0;
 };
 

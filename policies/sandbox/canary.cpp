@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "core/base/error.h"
 #include "core/base/fd.h"
@@ -239,11 +241,29 @@ void judge_network(GuaranteeProof& proof, const SandboxProfile& profile, const B
   proof.detail = "reached a listener of the machine: " + caught;
 }
 
+/// Does something else while the command that it has started runs.
+class BusyLauncher : public Launcher {
+ public:
+  BusyLauncher(Launcher& inner, const std::function<void()>& meanwhile)
+      : inner_(inner), meanwhile_(meanwhile) {}
+  std::unique_ptr<RunningCommand> start(const Command& command) override {
+    auto running = inner_.start(command);
+    if (meanwhile_) meanwhile_();
+    return running;
+  }
+  std::chrono::milliseconds time_left() const override { return inner_.time_left(); }
+
+ private:
+  Launcher& inner_;
+  const std::function<void()>& meanwhile_;
+};
+
 }  // namespace
 
 std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile& profile,
                                        const std::map<std::string, std::string>& environment,
-                                       const std::vector<std::string>& secrets) {
+                                       const std::vector<std::string>& secrets,
+                                       const std::function<void()>& meanwhile) {
   const Bait bait;
   Json plan = plan_for(profile);
   add_fingerprints(plan, secrets);
@@ -255,8 +275,9 @@ std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile&
   command.environment = environment;
   command.timeout = std::chrono::seconds(10);
   std::string output;
+  BusyLauncher busy(launcher, meanwhile);
   const ExitStatus status =
-      run_command(launcher, command, [&](std::string_view text) { output += text; }, {});
+      run_command(busy, command, [&](std::string_view text) { output += text; }, {});
   const Json report = status.success() ? report_in(output) : Json();
   const std::string no_report = "the canary gave no report" +
                                 (status.detail.empty() ? "" : ": " + status.detail) +

@@ -29,9 +29,11 @@ struct GuaranteeProof {
 /// @param environment  the environment of the run's commands
 /// @param secrets      values that must not be found in the command's environment or any /proc;
 ///                     the canary itself gets only salted fingerprints
+/// @param meanwhile    work of this process's own that is done while the canary runs
 std::vector<GuaranteeProof> run_canary(Launcher& launcher, const SandboxProfile& profile,
                                        const std::map<std::string, std::string>& environment,
-                                       const std::vector<std::string>& secrets);
+                                       const std::vector<std::string>& secrets,
+                                       const std::function<void()>& meanwhile = {});
 
 /// The canary command itself: a launcher calls it in the confined child, in place of exec, when
 /// `Command::canary` is set. `environ` must be the command's environment by then, and every

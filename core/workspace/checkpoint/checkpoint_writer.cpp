@@ -49,12 +49,14 @@ CheckpointWriter::CheckpointWriter(fs::path file, std::string run_id, std::vecto
     : path_(std::move(file)), run_id_(std::move(run_id)), apart_(std::move(apart)) {}
 
 void CheckpointWriter::add(const Workspace& workspace, const DiskFiles& view,
-                           const CheckpointMark& mark) {
+                           const CheckpointMark& mark,
+                           const std::function<void()>& before_first) {
   Step step = look(workspace, view);
   if (step.empty() && !file_) return;
   const bool anew = !file_ || end_ > 2 * step.live + kMostWaste;
   const fs::path unfinished = path_.parent_path() / temporary_name();
   if (anew) {
+    if (before_first) before_first();
     if (!held_.empty()) {
       held_.clear();
       step = look(workspace, view);

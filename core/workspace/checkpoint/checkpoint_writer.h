@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,9 +30,11 @@ class CheckpointWriter {
   CheckpointWriter(std::filesystem::path file, std::string run_id,
                    std::vector<std::filesystem::path> apart);
   /// Without a change since the last one, nothing is written before the first change.
-  /// @param view  as commands see the tree
+  /// @param view          as commands see the tree
+  /// @param before_first  is called before a file is begun, and throws to prevent it
   /// @throws Error  environment: a full disk, or the tree can't be read; the one before is kept
-  void add(const Workspace& workspace, const DiskFiles& view, const CheckpointMark& mark);
+  void add(const Workspace& workspace, const DiskFiles& view, const CheckpointMark& mark,
+           const std::function<void()>& before_first = {});
 
  private:
   struct Step;

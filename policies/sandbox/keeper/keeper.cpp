@@ -51,10 +51,12 @@ std::optional<int> wait_for(pid_t pid) {
   return reaped == pid ? std::optional(status) : std::nullopt;
 }
 
+using Meanwhile = std::function<void(int pid)>;
+
 /// Forks a keeper and waits for its answer.
 /// @param failure  set to the step that failed, when nothing is returned
 std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* group,
-                                std::string& failure) {
+                                const Meanwhile& meanwhile, std::string& failure) {
   Channel channel = make_channel();
   const char* path = std::getenv("PATH");
   KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
@@ -72,6 +74,13 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   }
   channel.theirs.reset();
   Kept kept{pid, std::move(channel.ours), {}, {}, {}, {}};
+  try {
+    if (meanwhile) meanwhile(pid);
+  } catch (...) {
+    kept.socket.reset();
+    wait_for(pid);
+    throw;
+  }
   ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
   if (answer.closed) {
     failure = "the keeper died";
@@ -97,7 +106,8 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
 
 /// Makes the keeper, with namespaces if they are wanted and available; else `layers.missing` gives
 /// the reason.
-Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& layers) {
+Kept open_keeper(SandboxProfile& profile, const RunGroup* group, const Meanwhile& meanwhile,
+                 SandboxLayers& layers) {
   const bool direct = profile.mount.kind == MountPlan::Kind::direct;
   std::string failure;
   if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
@@ -105,7 +115,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
   profile.counts_own_tasks = profile.use_namespaces && !is_admin() && kernel_is(5, 14);
   profile.shown_group = group != nullptr ? group->path() : own_group();
   if (profile.use_namespaces) {
-    if (auto kept = fork_keeper(profile, group, failure)) return std::move(*kept);
+    if (auto kept = fork_keeper(profile, group, meanwhile, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);
     if (!direct)
       throw Error("the sandbox's namespaces are not available here (" + failure + "): " +
@@ -117,7 +127,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, SandboxLayers& 
     throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
                 ExitCode::environment);
   }
-  auto kept = fork_keeper(profile, group, failure);
+  auto kept = fork_keeper(profile, group, meanwhile, failure);
   if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
   return std::move(*kept);
 }
@@ -130,10 +140,10 @@ std::unique_ptr<RunGroup> open_group(const SandboxProfile& profile, SandboxLayer
 }  // namespace
 
 struct Keeper::State {
-  explicit State(SandboxProfile wanted)
+  State(SandboxProfile wanted, const Meanwhile& meanwhile)
       : profile(std::move(wanted)),
         group(open_group(profile, layers)),
-        kept(open_keeper(profile, group.get(), layers)),
+        kept(open_keeper(profile, group.get(), meanwhile, layers)),
         launcher(kept.socket) {}
 
   SandboxProfile profile;
@@ -144,7 +154,8 @@ struct Keeper::State {
   std::optional<bool> clean;  ///< after the end
 };
 
-Keeper::Keeper(const SandboxProfile& profile) : state_(std::make_unique<State>(profile)) {
+Keeper::Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile)
+    : state_(std::make_unique<State>(profile, meanwhile)) {
   SandboxLayers& layers = state_->layers;
   layers.namespaces = state_->profile.use_namespaces;
   layers.cgroup = state_->group != nullptr;

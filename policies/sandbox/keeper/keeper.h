@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +35,10 @@ class Keeper {
   /// Its process id. Once it is gone, so are all processes of the run.
   int pid() const noexcept;
   /// Forks the keeper and waits until the view is built.
+  /// @param meanwhile  is called with its id while it builds; again, if another one has to be forked,
+  ///                   so it neither starts threads nor reads keys
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
-  explicit Keeper(const SandboxProfile& profile);
+  explicit Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile = {});
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper();

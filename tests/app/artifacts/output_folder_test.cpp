@@ -169,6 +169,39 @@ BOOST_AUTO_TEST_CASE(what_no_run_has_left_is_not_touched) {
   BOOST_TEST(read_file(place / "out/thesis.txt") == "mine");
 }
 
+BOOST_AUTO_TEST_CASE(a_start_whose_files_a_power_loss_has_emptied_is_a_runs) {
+  const test::TemporaryFolder place;
+  const auto out = place.path() / "out";
+  std::filesystem::create_directories(out / "state/upper");
+  for (const char* name : {".lock", ".gitignore", "result.json", "transcript.jsonl"})
+    write_file(out / name, "");
+  {
+    const OutputFolder folder(out);
+    BOOST_TEST(folder.found().has_run);
+    BOOST_TEST(folder.found().status == "");
+  }
+
+  // Of another program's files nothing says so.
+  std::filesystem::remove(out / ".gitignore");
+  BOOST_TEST((code_of(out) == ExitCode::usage));
+  write_file(out / ".gitignore", "");
+  write_file(out / "notes.txt", "");
+  BOOST_TEST((code_of(out) == ExitCode::usage));
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_synced_together_are_those_that_were_written) {
+  const test::TemporaryFolder place;
+  OutputFolder folder(place.path() / "out");
+  folder.take(Previous::nothing);
+  for (const char* name : {"a", "b", "c"})
+    folder.write(name, std::string("content of ") + name, Synced::content);
+  folder.sync();
+  folder.sync();  // nothing is left
+
+  for (const char* name : {"a", "b", "c"})
+    BOOST_TEST(read_file(folder.path() / name) == std::string("content of ") + name);
+}
+
 BOOST_AUTO_TEST_CASE(a_second_run_in_the_same_folder_is_told_that_it_is_busy) {
   const test::TemporaryFolder place;
   const OutputFolder first(place / "out");

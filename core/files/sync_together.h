@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "core/base/fd.h"
+
+namespace sortie {
+
+/// Syncs files, or folders for the names in them, at the same time: a disk that waits for one of them
+/// waits for all.
+/// @return 0 or the errno of one that failed
+int sync_together(const std::vector<Fd>& files) noexcept;
+
+}  // namespace sortie
