@@ -48,8 +48,7 @@ void keep_out_of_git(const fs::path& folder) {
   const fs::path file = folder / kIgnoreFile;
   // A power loss may have left it empty.
   const bool is_there = fs::exists(fs::symlink_status(file, error)) && !fs::is_empty(file, error);
-  if (!is_there)
-    write_file(file, "*\n", new_file_mode(), Synced::nothing);
+  if (!is_there) write_file(file, "*\n", new_file_mode(), Synced::nothing);
 }
 
 /// The error for files that no run wrote.

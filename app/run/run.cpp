@@ -75,12 +75,14 @@ void Run::look_at_start() {
   const auto& earlier = run_.record.earlier();
   const bool in_place = run_.workspace->isolation() == Isolation::none;
   if (!run_.workspace->keeps_start() || (earlier && (earlier->start_changes || in_place))) return;
+  const auto apart = own_outputs(run_.covered(), run_.inputs, run_.options);
   run_.start_digest = std::make_unique<StartDigest>(StartDigest::Parts{
       .root = run_.inputs.workspace,
       .marks = run_.git.toplevel.empty() ? FileMarks::times : FileMarks::contents,
-      .apart = own_outputs(run_.covered(), run_.inputs, run_.options),
+      .apart = apart,
       .redactor = run_.secrets.redactor(),
       .record = run_.record,
+      .settled = [this, apart](const auto& paths) { run_.tree->know_start(paths, apart); },
       .stop = run_.signals->token()});
   run_.start_digest->begin();
   const TaskVerify& verify = run_.inputs.task.verify;

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "app/artifacts/output_folder.h"
 #include "app/run/run_record.h"
 #include "core/base/error.h"
 #include "core/base/fd.h"
+#include "core/files/path_below.h"
 #include "core/workspace/own_tree.h"
 
 namespace sortie {
@@ -16,8 +19,17 @@ namespace fs = std::filesystem;
 RunCheckpoint::RunCheckpoint(const Workspace& workspace, DiskFiles& view, const fs::path& out,
                              const std::string& run_id, RunRecord& record)
     : workspace_(workspace), view_(view), out_(out), run_id_(run_id), record_(record) {
-  writer_.emplace(checkpoint_file(out), run_id,
-                  std::vector<fs::path>{out, fs::path(out.string() + ".prev")});
+  apart_ = {out, fs::path(out.string() + ".prev")};
+  writer_.emplace(checkpoint_file(out), run_id, apart_);
+}
+
+void RunCheckpoint::know_start(const std::vector<std::string>& paths,
+                               const std::vector<fs::path>& apart) {
+  const fs::path& root = workspace_.mount_plan().workspace;
+  const bool is_same = std::all_of(apart.begin(), apart.end(), [&](const fs::path& place) {
+    return !is_below(place, root) || std::find(apart_.begin(), apart_.end(), place) != apart_.end();
+  });
+  if (is_same && writer_) writer_->know_start(paths);
 }
 
 std::optional<RestoredTree> RunCheckpoint::restore(const RunHistory& history) {

@@ -30,6 +30,11 @@ class RunCheckpoint {
   /// Makes the tree from the checkpoint that waits for it in --out, if there is one.
   /// @throws Error  environment: it can't be written; integrity: the checkpoint is no longer there
   std::optional<RestoredTree> restore(const RunHistory& history);
+  /// What the tree had at the start beside its commit, so that it need not be looked for again.
+  /// @param paths  as own_changes_since() has them, without a limit
+  /// @param apart  the places that it did not count
+  void know_start(const std::vector<std::string>& paths,
+                  const std::vector<std::filesystem::path>& apart);
   /// Writes a checkpoint after this turn. A failure is a warning, and there are no more of them.
   void add(int turn) noexcept;
 
@@ -39,6 +44,7 @@ class RunCheckpoint {
   const std::filesystem::path& out_;
   const std::string& run_id_;
   RunRecord& record_;
+  std::vector<std::filesystem::path> apart_;  ///< what checkpoints don't count
   std::optional<CheckpointWriter> writer_;
 };
 

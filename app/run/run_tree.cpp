@@ -106,6 +106,11 @@ void RunTree::begin_checkpoints() {
   parts_.record.at_turn_ends([this](int turn) { checkpoint_->add(turn); });
 }
 
+void RunTree::know_start(const std::vector<std::string>& paths,
+                         const std::vector<std::filesystem::path>& apart) {
+  if (checkpoint_) checkpoint_->know_start(paths, apart);
+}
+
 void RunTree::checkpoint() noexcept {
   if (checkpoint_) checkpoint_->add(parts_.record.turn());
 }

@@ -49,6 +49,9 @@ class RunTree : public WorkSoFar {
   /// From now on, touched paths are due to calls.
   /// @throws Error  as RunCheckpoint::restore()
   void begin_work();
+  /// As RunCheckpoint::know_start(), once work has begun.
+  void know_start(const std::vector<std::string>& paths,
+                  const std::vector<std::filesystem::path>& apart);
   /// Writes a checkpoint of a run that ends, and can be gone on with.
   void checkpoint() noexcept;
   /// Nothing unless the tree was made from a checkpoint.

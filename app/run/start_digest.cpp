@@ -44,6 +44,7 @@ void StartDigest::settle() {
     look({});
   if (!state_ && parts_.stop.stop_requested()) return;
   parts_.record.events().on({parts_.record.turn(), found()});
+  if (state_) parts_.settled(state_->paths);
 }
 
 void StartDigest::drop() noexcept {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,6 +28,7 @@ class StartDigest : public EventSink {
     std::vector<std::filesystem::path> apart{};  ///< as for own_changes_since()
     const Redactor& redactor;
     RunRecord& record;
+    std::function<void(const std::vector<std::string>& paths)> settled;  ///< gets OwnState::paths
     std::stop_token stop{};  ///< the run is to end: nothing is recorded, the next one looks
   };
   explicit StartDigest(Parts parts) : parts_(std::move(parts)) {}

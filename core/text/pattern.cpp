@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/text/glob.h"
+#include "core/text/name_filter.h"
 
 namespace sortie {
 namespace {
@@ -110,20 +111,31 @@ class Pattern::Compiled {
   /// @param needed   one of them is in each text that matches; empty where that is not known
   /// @param letters  in which they are looked for
   Compiled(std::string expression, const re2::RE2::Options& options,
-           std::vector<std::string> needed, LetterCase letters)
+           std::vector<std::string> needed, LetterCase letters,
+           std::vector<std::string> path_globs = {})
       : expression_(std::move(expression)),
         options_(options),
         needed_(std::move(needed)),
-        letters_(letters) {
+        letters_(letters),
+        path_globs_(std::move(path_globs)) {
     if (expression_.size() > kLongestUnchecked) get();
   }
 
   const re2::RE2& get() {
     std::call_once(once_, [&] {
       if (compiled_ == nullptr) compiled_ = compile(expression_, options_);
+      if (!path_globs_.empty()) names_ = std::make_unique<const NameFilter>(path_globs_);
       is_compiled_ = true;
     });
     return *compiled_;
+  }
+
+  /// Whether the whole text matches.
+  bool matches(std::string_view text) {
+    if (!may_match(text)) return false;
+    const re2::RE2& expression = get();
+    return (names_ == nullptr || names_->may_match(text)) &&
+           re2::RE2::FullMatch(piece(text), expression);
   }
 
   bool may_match(std::string_view text) {
@@ -140,6 +152,8 @@ class Pattern::Compiled {
   LetterCase letters_ = LetterCase::exact;
   std::once_flag once_{};
   std::unique_ptr<const re2::RE2> compiled_{};
+  std::vector<std::string> path_globs_{};  ///< that it was made of
+  std::unique_ptr<const NameFilter> names_{};
   std::atomic<bool> is_compiled_ = false;
   std::atomic<std::size_t> asked_ = 0;
 };
@@ -189,21 +203,21 @@ Pattern Pattern::path_globs(const std::vector<std::string>& globs, LetterCase le
         std::make_unique<Compiled>("[^\\x00-\\xff]", glob_options(letters), globs, letters));
   std::string expression;
   std::vector<std::string> needed;
+  std::vector<std::string> stripped;
   for (std::string_view glob : globs) {
     while (glob.substr(0, 2) == "./") glob.remove_prefix(2);
     while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
     GlobExpression read = glob_expression(glob, GlobSpan::folder);
     expression += (expression.empty() ? "" : "|") + read.expression;
     if (!read.needed.empty()) needed.push_back(std::move(read.needed));
+    stripped.emplace_back(glob);
   }
   if (needed.size() < globs.size()) needed.clear();
   return Pattern(std::make_unique<Compiled>("(?:" + expression + ")(?:/.*)?", glob_options(letters),
-                                            std::move(needed), letters));
+                                            std::move(needed), letters, std::move(stripped)));
 }
 
-bool Pattern::matches(std::string_view text) const {
-  return compiled_->may_match(text) && re2::RE2::FullMatch(piece(text), compiled_->get());
-}
+bool Pattern::matches(std::string_view text) const { return compiled_->matches(text); }
 
 std::optional<std::pair<std::size_t, std::size_t>> Pattern::find(std::string_view text,
                                                                  std::size_t from) const {

@@ -4,14 +4,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/files/path_below.h"
+#include "core/git/config/git_place.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_content.h"
 #include "core/git/git_repository.h"
@@ -28,8 +31,9 @@ namespace fs = std::filesystem;
 struct GitSide {
   FoundRepository found;
   std::string prefix;
-  std::map<std::string, TrackedFile> tracked;
-  std::set<std::string> staged;
+  std::vector<TrackedFile> tracked{};
+  std::unordered_map<std::string_view, std::size_t> places{};  ///< of the paths in `tracked`
+  std::set<std::string> staged{};
   GitContent content;
   std::string excluded;
 
@@ -39,11 +43,20 @@ struct GitSide {
         content(root),
         excluded(exclude_rules(found)) {
     GitTreeState state = read_git_tree(root, 0);
-    for (TrackedFile& file : state.tracked) tracked.emplace(file.path, std::move(file));
+    tracked = std::move(state.tracked);
+    places.reserve(tracked.size());
+    for (std::size_t i = 0; i < tracked.size(); ++i) places.emplace(tracked[i].path, i);
     for (const StagedChange& change : state.staged) {
       staged.insert(change.path);
       if (!change.old_path.empty()) staged.insert(change.old_path);
     }
+  }
+  GitSide(const GitSide&) = delete;
+  GitSide& operator=(const GitSide&) = delete;
+
+  std::optional<std::size_t> find(std::string_view path) const {
+    const auto place = places.find(path);
+    return place == places.end() ? std::nullopt : std::optional(place->second);
   }
   bool ignores(const std::string& path) const {
     int ignored = 0;
@@ -76,8 +89,10 @@ class OwnWalk {
         files_(open_folder(AT_FDCWD, root.native(), root)) {
     for (const fs::path& path : apart)
       if (const auto below = path_below(path, root)) apart_.push_back(*below);
+    const GitPlacesOnce once;
     if (FoundRepository found = find_repository(root); found.handle)
       git_.emplace(std::move(found), root);
+    if (git_) seen_.resize(git_->tracked.size());
   }
 
   std::vector<std::string> run() {
@@ -115,26 +130,24 @@ class OwnWalk {
   }
 
   void file(const std::string& path, const struct stat& status) {
-    if (git_ && git_->tracked.count(path) != 0) seen_.insert(path);
+    const auto place = git_ ? git_->find(path) : std::nullopt;
+    if (place) seen_[*place] = true;
     if (stamp_of(status).ctime <= time_) return;
-    if (git_ &&
-        (is_as_in_head(path, status) || (git_->tracked.count(path) == 0 && git_->ignores(path))))
-      return;
+    if (place ? is_as_in_head(git_->tracked[*place], status) : git_ && git_->ignores(path)) return;
     changes_.push_back(path);
   }
 
-  bool is_as_in_head(const std::string& path, const struct stat& status) const {
-    const auto tracked = git_->tracked.find(path);
-    if (tracked == git_->tracked.end() || git_->staged.count(path) != 0) return false;
+  bool is_as_in_head(const TrackedFile& tracked, const struct stat& status) const {
+    const std::string& path = tracked.path;
+    if (git_->staged.count(path) != 0) return false;
     const unsigned mode = S_ISLNK(status.st_mode)           ? 0120000
                           : (status.st_mode & S_IXUSR) != 0 ? 0100755
                                                             : 0100644;
-    if (mode != tracked->second.mode) return false;
-    if (is_as_in_index(tracked->second, stamp_of(status))) return true;
-    if (S_ISLNK(status.st_mode))
-      return GitContent::is_blob(tracked->second, files_.read_link(path));
+    if (mode != tracked.mode) return false;
+    if (is_as_in_index(tracked, stamp_of(status))) return true;
+    if (S_ISLNK(status.st_mode)) return GitContent::is_blob(tracked, files_.read_link(path));
     const auto content = files_.read(path);
-    return content && git_->content.compare(tracked->second, *content) == GitContent::Verdict::same;
+    return content && git_->content.compare(tracked, *content) == GitContent::Verdict::same;
   }
 
   /// Whether git too would take the file for unchanged without reading it.
@@ -146,9 +159,11 @@ class OwnWalk {
   }
 
   void find_removed() {
-    for (const auto& [path, file] : git_->tracked) {
+    for (std::size_t i = 0; i < git_->tracked.size(); ++i) {
       if (changes_.size() >= most_) return;
-      if (file.not_looked_at || file.mode == 0160000 || seen_.count(path) != 0) continue;
+      const TrackedFile& file = git_->tracked[i];
+      const std::string& path = file.path;
+      if (file.not_looked_at || file.mode == 0160000 || seen_[i]) continue;
       struct stat status {};
       if (::lstat((root_ / path).c_str(), &status) == 0) continue;  // a folder in its place
       fs::path above = fs::path(path).parent_path();
@@ -166,7 +181,7 @@ class OwnWalk {
   const DiskFiles files_;
   std::vector<fs::path> apart_;
   std::optional<GitSide> git_;
-  std::set<std::string> seen_;
+  std::vector<bool> seen_;  ///< of the tracked files, which are there
   std::vector<std::string> changes_;
 };
 

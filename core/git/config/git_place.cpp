@@ -38,7 +38,7 @@ std::vector<fs::path>& lenders_let() {
   return folders;
 }
 
-/// The cache of GitPlacesOnce.
+/// The cache of GitPlacesOnce, of a thread.
 struct KnownPlaces {
   int holders = 0;
   unsigned count = 0;  ///< of the times that there was one
@@ -46,7 +46,7 @@ struct KnownPlaces {
 };
 
 KnownPlaces& known_places() {
-  static KnownPlaces places;
+  thread_local KnownPlaces places;
   return places;
 }
 

@@ -49,8 +49,7 @@ CheckpointWriter::CheckpointWriter(fs::path file, std::string run_id, std::vecto
     : path_(std::move(file)), run_id_(std::move(run_id)), apart_(std::move(apart)) {}
 
 void CheckpointWriter::add(const Workspace& workspace, const DiskFiles& view,
-                           const CheckpointMark& mark,
-                           const std::function<void()>& before_first) {
+                           const CheckpointMark& mark, const std::function<void()>& before_first) {
   Step step = look(workspace, view);
   if (step.empty() && !file_) return;
   const bool anew = !file_ || end_ > 2 * step.live + kMostWaste;
@@ -157,7 +156,9 @@ void CheckpointWriter::write_base(const Workspace& workspace, const Step& step) 
   const Json base = Json::object({{"version", 2}, {"run_id", run_id_}, {"in_place", in_place}});
   const std::string text = write_json(base);
   write_member({.name = "base.json", .size = text.size()}, text);
-  auto paths = own_changes_since(workspace.mount_plan().workspace, -1, apart_, kAllOwnChanges);
+  auto paths = start_paths_ && !in_place ? *start_paths_
+                                         : own_changes_since(workspace.mount_plan().workspace, -1,
+                                                             apart_, kAllOwnChanges);
   // There the tree is no longer that of the start: it may lack what it had, or have new folders.
   if (in_place) {
     std::erase_if(paths, [](const std::string& path) { return path.ends_with('/'); });

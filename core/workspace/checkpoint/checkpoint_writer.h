@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -29,6 +31,9 @@ class CheckpointWriter {
   /// @param apart  as for own_changes_since()
   CheckpointWriter(std::filesystem::path file, std::string run_id,
                    std::vector<std::filesystem::path> apart);
+  /// What own_changes_since() found in the tree at the start, all of it: the first add() looks
+  /// otherwise.
+  void know_start(std::vector<std::string> paths) { start_paths_ = std::move(paths); }
   /// Without a change since the last one, nothing is written before the first change.
   /// @param view          as commands see the tree
   /// @param before_first  is called before a file is begun, and throws to prevent it
@@ -48,6 +53,7 @@ class CheckpointWriter {
   std::filesystem::path path_;
   std::string run_id_;
   std::vector<std::filesystem::path> apart_;
+  std::optional<std::vector<std::string>> start_paths_;
   Fd file_;
   std::uint64_t end_ = 0;   ///< of the last checkpoint
   std::uint64_t next_ = 0;  ///< where the next byte goes

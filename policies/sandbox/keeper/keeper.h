@@ -38,7 +38,8 @@ class Keeper {
   /// @param meanwhile  is called with its id while it builds; again, if another one has to be forked,
   ///                   so it neither starts threads nor reads keys
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
-  explicit Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile = {});
+  explicit Keeper(const SandboxProfile& profile,
+                  const std::function<void(int pid)>& meanwhile = {});
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper();
