@@ -1,9 +1,10 @@
 """Runs another architecture's program by an emulator: python3 ci/release/check_emulated.py DIST ARCHITECTURE
 
-qemu-user runs the program's own instructions and hands its system calls to this kernel; it has no user
-namespaces, no Landlock and no seccomp to offer. So this checks what needs none of them (--version, a
-policy's decisions, schemas, patches, the check and the report of a finished run), and that a run refuses
-to start where its policy asks for a sandbox. Prints a line for each check, and the count."""
+qemu-user runs the program's own instructions and hands its system calls to this kernel; Debian 12's hands on no user
+namespace, no Landlock, no seccomp and no openat2(2), and so neither a sandbox nor a run that changes files. So this
+checks what needs none of them (--version, a policy's decisions, schemas, patches, the check and the report of a
+finished run, a request over https), and that a run refuses to start where its policy asks for a sandbox. Whole runs are
+check_machine.py's part. Prints a line for each check, and the count."""
 
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import sys
 import tempfile
 
+from check_roots import ModelServer
 from check_tarball import program_words
 from checks import HERE, Checks, fresh_work, run
 
@@ -41,8 +43,25 @@ def main():
         CHECKS.ended(of, "report", run([*sortie, "report", "out"], cwd=work), 0)
     said = run([*sortie, "run", "task.yaml", "--out", "emulated"], cwd=work)
     CHECKS.ended(of, "a run that asks for a sandbox refuses to start", said, 7)
+    check_https(of, sortie, work)
     shutil.rmtree(work)
     return CHECKS.end()
+
+
+def check_https(of, sortie, work):
+    """That a model is asked over TLS, by a name of /etc/hosts, if its certificate is trusted, and only then."""
+    words = [*sortie, "run", "task.yaml", "--policy", "unsandboxed", "--isolation", "copy", "--provider", "openai"]
+    keys = {**os.environ, "OPENAI_API_KEY": "sk-of-the-check"}
+    with tempfile.TemporaryDirectory() as folder:
+        server = ModelServer(folder)
+        words += ["--base-url", server.address("localhost")]
+        said = run([*words, "--out", "asked"], cwd=work, env={**keys, "SSL_CERT_FILE": server.authority})
+        CHECKS.check(of, "a model is asked over https, and its answers are read",
+                     server.http.answered >= 4 and "The greeting is spelled right." in said.stdout, said.stdout)
+        answered = server.http.answered
+        said = run([*words, "--out", "refused"], cwd=work, env={**keys, "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt"})
+        CHECKS.check(of, "a certificate of an unknown authority is refused",
+                     server.http.answered == answered and "certificate" in said.stdout, said.stdout)
 
 
 def own_architecture():

@@ -3,11 +3,12 @@ ci/release/check_image.py DIST/ARCHITECTURE
 
 DIST/ARCHITECTURE/image is what ci/release/image has laid out. The root is read-only but for /tmp and
 /work, the user one without a name, and there is nothing but the program: no shell, no library. In it:
---version, policy check, apply-patch, a run whose model only patches, its report and its check, and what a
-run says that needs a shell. Needs root. Prints a line for each check, and the count."""
+--version, policy check, apply-patch, a run whose model only patches, its report and its check, and what doctor
+says of it and of a task whose verification needs a program. Needs root. Prints a line for each check, and the count."""
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -43,6 +44,27 @@ def patching_work():
     return work
 
 
+def missing(told):
+    """The programs of a task's verification that `doctor --json` did not find; nothing for no report."""
+    found = re.search(r"^\{.*^\}$", told.stdout, re.M | re.S)
+    if not found:
+        return None
+    task = json.loads(found.group())["task"]
+    return [(each["command"], each["missing"]) for each in task["verification"]], task["problems"]
+
+
+def check_doctor(image, work, sortie):
+    """A program that is not there is a problem and the exit code of one; a task that needs none has none."""
+    command = "grep -qx hello greeting.txt"
+    for task, code, expected in (
+            ("task.yaml", 7, ([(command, ["grep"])],
+                              [f"grep is not on the PATH of commands; '{command}' needs it"])),
+            ("patch.yaml", 0, ([], []))):
+        told = image.run(work, [sortie, "doctor", "--task", task, "--json"])
+        CHECKS.check("image", f"doctor of {task}: code {code}, {expected[1] or 'no problem'}",
+                     told.returncode == code and missing(told) == expected, f"code {told.returncode}\n{told.stdout}")
+
+
 def main():
     made = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -63,8 +85,7 @@ def main():
             CHECKS.told("passed", "image", "its layers", json.dumps(layers))
             CHECKS.ended("image", "verify", image.run(work, [sortie, "verify", "out", "-C", "project"]), 0)
             CHECKS.ended("image", "report", image.run(work, [sortie, "report", "out"]), 0)
-        CHECKS.ended("image", "a task that needs a program of the machine says which",
-                     image.run(work, [sortie, "doctor", "--task", "task.yaml"]), 7, "grep")
+        check_doctor(image, work, sortie)
         shutil.rmtree(work)
     return CHECKS.end()
 

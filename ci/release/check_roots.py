@@ -90,7 +90,7 @@ class ModelServer:
         self.authority = os.path.join(folder, "authority.pem")
         key, request, certificate = (os.path.join(folder, name) for name in ("key", "request", "certificate"))
         openssl = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj"]
-        names = f"subjectAltName=DNS:{NAME},DNS:{SERVED}"
+        names = f"subjectAltName=DNS:{NAME},DNS:{SERVED},DNS:localhost"
         for words in ([*openssl, "/CN=authority", "-x509", "-days", "2", "-keyout", key + "0", "-out", self.authority],
                       [*openssl, f"/CN={NAME}", "-keyout", key, "-out", request, "-addext", names],
                       ["openssl", "x509", "-req", "-in", request, "-CA", self.authority, "-CAkey", key + "0",
@@ -102,7 +102,7 @@ class ModelServer:
         context.load_cert_chain(certificate, key)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.port = server.server_address[1]
+        self.http, self.port = server, server.server_address[1]
 
     def address(self, name):
         return f"https://{name}:{self.port}/v1"
