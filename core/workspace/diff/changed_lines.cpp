@@ -3,6 +3,7 @@
 #include <git2.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -200,18 +201,25 @@ class ChangeFinder {
     options.flags = GIT_DIFF_FORCE_TEXT;
     options.context_lines = 0;
     std::pair<const Gap&, PackedChanges&> target{gap, changes_};
-    const auto take_hunk = [](const git_diff_delta*, const git_diff_hunk* hunk, void* payload) {
+    // Nothing is thrown through libgit2: in the program without shared libraries it has no tables
+    // for that.
+    const auto take_hunk = [](const git_diff_delta*, const git_diff_hunk* hunk,
+                              void* payload) noexcept {
       const auto& [from, changes] = *static_cast<decltype(target)*>(payload);
       // No lines are named by the one before them.
       const auto first = [](std::size_t line, int start, int count) {
         return static_cast<std::uint32_t>(line + static_cast<std::size_t>(start) -
                                           (count == 0 ? 0 : 1));
       };
-      changes.add({first(from.old_line, hunk->old_start, hunk->old_lines),
-                   static_cast<std::uint32_t>(hunk->old_lines),
-                   first(from.new_line, hunk->new_start, hunk->new_lines),
-                   static_cast<std::uint32_t>(hunk->new_lines)});
-      return 0;
+      try {
+        changes.add({first(from.old_line, hunk->old_start, hunk->old_lines),
+                     static_cast<std::uint32_t>(hunk->old_lines),
+                     first(from.new_line, hunk->new_start, hunk->new_lines),
+                     static_cast<std::uint32_t>(hunk->new_lines)});
+        return 0;
+      } catch (const std::bad_alloc&) {
+        return static_cast<int>(GIT_EUSER);
+      }
     };
     check_git(git_diff_buffers(gap.before.data(), gap.before.size(), nullptr, gap.after.data(),
                                gap.after.size(), nullptr, &options, nullptr, nullptr, take_hunk,
