@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from check_roots import debian
-from checks import HERE, Checks, fresh_work, run
+from checks import HERE, Checks, fresh_work, release_version, run
 
 CHECKS = Checks()
 # In namespaces of its own: an overlay on the root, so that this is as it was, then Debian's own programs.
@@ -64,7 +64,7 @@ def main():
     parts = dict((part.split("\n", 1) + [""])[:2] for part in said.stdout.split("== ")[1:])
     if not CHECKS.ended("deb", "installed, used and purged", said, 0):
         return CHECKS.end()
-    CHECKS.check("deb", "--version names the commit", "(" in parts["version"], parts["version"])
+    CHECKS.check("deb", "--version names the commit", parts["version"] == release_version(), parts["version"])
     CHECKS.check("deb", "a run", "success (0)" in parts["run"], parts["run"])
     for name in ("man/man1/sortie.1.gz", "zsh/vendor-completions/_sortie",
                  "fish/vendor_completions.d/sortie.fish", "doc/sortie/copyright", "doc/sortie/changelog.gz",

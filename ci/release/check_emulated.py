@@ -14,7 +14,7 @@ import tempfile
 
 from check_roots import ModelServer
 from check_tarball import program_words
-from checks import HERE, Checks, fresh_work, run
+from checks import Checks, fresh_work, release_version, run
 
 CHECKS = Checks()
 
@@ -23,7 +23,7 @@ def main():
     dist, architecture = sys.argv[1:]
     sortie = program_words(os.path.abspath(f"{dist}/{architecture}/sortie"), architecture)
     of = f"{architecture} by {sortie[0] if len(sortie) > 1 else 'this machine'}"
-    CHECKS.ended(of, "--version", run([*sortie, "--version"]), 0, "sortie ")
+    CHECKS.ended(of, "--version", run([*sortie, "--version"]), 0, release_version())
     CHECKS.ended(of, "a denied command", run([*sortie, "policy", "check", "strict", "--", "git", "push"]), 3, "deny")
     CHECKS.ended(of, "an allowed command",
                  run([*sortie, "policy", "check", "strict", "--", "git", "status"]), 0, "allow")

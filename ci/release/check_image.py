@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from check_roots import Root
-from checks import Checks, fresh_work
+from checks import Checks, fresh_work, release_version
 
 CHECKS = Checks()
 USER = "12345"
@@ -71,7 +71,7 @@ def main():
         os.chmod(folder, 0o755)
         image = Image(f"{made}/image", f"{folder}/image")
         sortie, work = "/usr/local/bin/sortie", patching_work()
-        CHECKS.ended("image", "--version", image.run(work, [sortie, "--version"]), 0, "sortie ")
+        CHECKS.ended("image", "--version", image.run(work, [sortie, "--version"]), 0, release_version())
         CHECKS.ended("image", "policy check",
                      image.run(work, [sortie, "policy", "check", "strict", "--", "git", "push"]), 3, "deny")
         patch = "*** Begin Patch\n*** Add File: new.txt\n+by the image\n*** End Patch\n"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from types import SimpleNamespace
 
-from checks import HERE, Checks, fresh_work, run
+from checks import HERE, Checks, fresh_work, release_version, run
 
 CHECKS = Checks()
 EMULATORS = {"arm64": ["qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a72", "-append",
@@ -104,7 +104,7 @@ def main():
             re.findall(r"^@@begin (\S+)\n(.*?)^@@end (\d+)$", console, re.M | re.S)}
     if not CHECKS.check(of, "it started, and switched itself off", "user-verify" in told, console):
         return CHECKS.end()
-    CHECKS.ended(of, "--version", told["version"], 0, "sortie ")
+    CHECKS.ended(of, "--version", told["version"], 0, release_version())
     for who in ("root", "user"):
         if not CHECKS.ended(of, f"a run as {who}", told[f"{who}-run"], 0, "success (0)"):
             continue

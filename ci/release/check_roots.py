@@ -20,7 +20,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import name_server
-from checks import HERE, Checks, fresh_work
+from checks import HERE, Checks, fresh_work, release_version
 
 ROOTS = os.path.join(HERE, "../../build/roots")
 NAME = "model.example"            # in /etc/hosts
@@ -140,7 +140,7 @@ def check(root, what, outcome, code, words):
 def check_root(root, server, names):
     sortie = "/opt/sortie/sortie"
     work = fresh_work(root.user)
-    check(root, "--version", root.run(work, [sortie, "--version"]), 0, ["sortie "])
+    check(root, "--version", root.run(work, [sortie, "--version"]), 0, [release_version()])
     if check(root, "a run", root.run(work, [sortie, "run", "task.yaml", "--out", "out"]), 0, ["success (0)"]):
         result = json.load(open(work + "/out/result.json"))
         layers = {name: result[name] for name in ("isolation", "layers")}

@@ -44,6 +44,12 @@ def run(words, **more):
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
 
 
+def release_version():
+    """What a release's --version says: with the commit, of which there is none outside of a repository."""
+    version, commit = (run([os.path.join(HERE, name)]).stdout.strip() for name in ("version", "commit"))
+    return f"sortie {version} ({commit})\n" if commit else f"sortie {version}\n"
+
+
 def fresh_work(user="0"):
     """A folder with the task of ci/release/roots and its project as a git repository, all of it the user's."""
     work = tempfile.mkdtemp(prefix="sortie-check-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
