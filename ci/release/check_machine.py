@@ -1,10 +1,11 @@
 """Runs another architecture's program on an emulated machine: python3 ci/release/check_machine.py DIST ARCHITECTURE
 
-qemu-system emulates all of it, with Debian's kernel for that architecture: the sandbox is this kernel's own, which
-qemu-user can't give (check_emulated.py). In its memory, for it has neither disk nor network, it has the program, busybox
-and the task of ci/release/roots. There, as root and as an ordinary user: a whole run (patch, command in the sandbox,
-verification, diff) from a cassette, the layers of its sandbox, and `verify` of its record. ci/release/machine has
-fetched kernel and busybox. Prints a line for each check, and the count."""
+qemu-system emulates all of it, with Debian's kernel for that architecture: the sandbox is this kernel's own,
+which qemu-user can't give (check_emulated.py). In its memory, for it has neither disk nor network, it has the
+program, busybox and the task of ci/release/roots. There, as root and as an ordinary user: a whole run (patch,
+command in the sandbox, verification, diff) from a cassette, the layers of its sandbox, `verify` of its
+record, and apply-patch. ci/release/machine has fetched kernel and busybox. Prints a line for each check, and
+the count."""
 
 import json
 import os
@@ -48,8 +49,17 @@ for who in root user; do
   told $who-result cat out/result.json
   told $who-diff cat out/changes.diff
   told $who-verify as_$who sortie verify out -C project
+  told $who-patch as_$who sh /patch
+  told $who-patched cat new.txt
 done
 poweroff -f
+"""
+PATCH = """sortie apply-patch <<'END'
+*** Begin Patch
+*** Add File: new.txt
++by a machine
+*** End Patch
+END
 """
 
 
@@ -69,6 +79,7 @@ def machine_image(folder, machine, program):
     work = fresh_work()
     shutil.move(work, f"{root}/machine/task")
     for name, text, mode in (("init", INIT, 0o755), ("machine/checks", SCRIPT, 0o755),
+                             ("machine/patch", PATCH, 0o755),
                              ("machine/etc/passwd", "root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\n", 0o644),
                              ("machine/etc/group", "root:x:0:\nuser:x:1000:\n", 0o644)):
         with open(f"{root}/{name}", "w", encoding="utf-8") as file:
@@ -102,10 +113,13 @@ def main():
         console = start(architecture, kernel, machine_image(folder, machine, f"{dist}/{architecture}/sortie"))
     told = {name: SimpleNamespace(stdout=text, returncode=int(code)) for name, text, code in
             re.findall(r"^@@begin (\S+)\n(.*?)^@@end (\d+)$", console, re.M | re.S)}
-    if not CHECKS.check(of, "it started, and switched itself off", "user-verify" in told, console):
+    if not CHECKS.check(of, "it started, and switched itself off", "user-patched" in told, console):
         return CHECKS.end()
     CHECKS.ended(of, "--version", told["version"], 0, release_version())
     for who in ("root", "user"):
+        CHECKS.ended(of, f"{who}: apply-patch", told[f"{who}-patch"], 0)
+        CHECKS.check(of, f"{who}: what it wrote", told[f"{who}-patched"].stdout == "by a machine\n",
+                     told[f"{who}-patched"].stdout)
         if not CHECKS.ended(of, f"a run as {who}", told[f"{who}-run"], 0, "success (0)"):
             continue
         result = json.loads(told[f"{who}-result"].stdout)
