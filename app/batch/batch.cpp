@@ -55,7 +55,7 @@ using State = BatchJob::State;
 constexpr std::chrono::milliseconds kKillAfter{4500};
 /// A run that goes on so long after the time of all is killed.
 constexpr std::chrono::seconds kOverTime{90};
-constexpr std::chrono::milliseconds kTick{1000};      ///< between two looks at the table
+constexpr std::chrono::milliseconds kTick{1000};  ///< between two looks at the table
 constexpr std::chrono::seconds kHeartbeat{30};
 /// A provider that asks for more is not waited for: the same command later goes on.
 constexpr std::chrono::hours kLongestWait{1};
@@ -159,8 +159,8 @@ class Batch {
   std::vector<BatchJob> all_;
   std::map<std::string, int> checkouts_;  ///< runs that still need it, by its name
   std::uint64_t memory_of_run_ = kMemoryOfRun;
-  std::string failed_;     ///< the run whose failure stops new starts; "" for none
-  std::string given_up_;   ///< why nothing more is started; "" for nothing
+  std::string failed_;    ///< the run whose failure stops new starts; "" for none
+  std::string given_up_;  ///< why nothing more is started; "" for nothing
   int stopped_by_ = 0;
   std::optional<SteadyClock::time_point> kill_at_;
   SteadyClock::time_point drawn_{};
@@ -210,7 +210,8 @@ void Batch::add_job(const BatchRun& run) {
   row.attempts = spent_.of(run.name).starts;
   const Json found = result_in(folder_.run(run.name));
   job.begun = found.string_at("status") == "running";
-  job.finished = found.string_at("status") == "success" || found.string_at("status") == "nothing-to-do";
+  job.finished =
+      found.string_at("status") == "success" || found.string_at("status") == "nothing-to-do";
   if (!run.git.empty())
     ++checkouts_[Checkout{.git = run.git, .commit = run.commit, .depth = run.depth}.name()];
   all_.push_back(std::move(job));
@@ -266,8 +267,8 @@ bool Batch::start(BatchJob& job) {
       break;
   }
   if (const auto left = time_left())
-    grant.time = std::min(plan_.task_of(*job.run).budget.time,
-                          *left + spent_.of_record(job.run->name).time);
+    grant.time =
+        std::min(plan_.task_of(*job.run).budget.time, *left + spent_.of_record(job.run->name).time);
   if (!job.log)
     job.log = Fd(::open(folder_.log(job.run->name).c_str(),
                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, new_file_mode()));
@@ -309,7 +310,8 @@ void Batch::wait() {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(next_look() - SteadyClock::now()).count();
   ::poll(sources.data(), sources.size(),
-         static_cast<int>(std::clamp<std::int64_t>(left, 0, std::chrono::milliseconds(kHeartbeat).count())));
+         static_cast<int>(
+             std::clamp<std::int64_t>(left, 0, std::chrono::milliseconds(kHeartbeat).count())));
   // Each ends by itself when its time is over, unless it is blocked or was stopped.
   if (budget_.time && time_left() == 0ms && !kill_at_) kill_at_ = SteadyClock::now() + kOverTime;
   if (kill_at_ && SteadyClock::now() >= *kill_at_) signal_all(SIGKILL);
@@ -379,8 +381,8 @@ void Batch::read_end(BatchJob& job) const {
   row.retryable = is_retryable(*code);
   // "sortie: usage (2): CAUSE; next: …"
   std::string_view line = job.last_line;
-  const std::string begin = "sortie: " + row.status + " (" +
-                            std::to_string(static_cast<int>(*code)) + "): ";
+  const std::string begin =
+      "sortie: " + row.status + " (" + std::to_string(static_cast<int>(*code)) + "): ";
   if (line.starts_with(begin)) line.remove_prefix(begin.size());
   const std::size_t next = line.find("; next: ");
   row.reason = line.empty() ? "it ended before it began" : std::string(line.substr(0, next));
@@ -430,7 +432,8 @@ void Batch::take_end(BatchJob& job) {
                                 .tokens = before.tokens,
                                 .time = before.time,
                                 .starts = row.attempts});
-  spent_.set_time(std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - started_));
+  spent_.set_time(
+      std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - started_));
   if (known) reserve_.give_back(job);
   if (row.passed()) pace_.served();
   if (row.code == ExitCode::budget && job.lowered) reserve_.exhaust();
@@ -516,8 +519,8 @@ ExitCode Batch::execute() {
   begin();
   for (;;) {
     start_due();
-    const bool more = count(State::running) > 0 ||
-                      (why_no_more().empty() && count(State::waiting) > 0);
+    const bool more =
+        count(State::running) > 0 || (why_no_more().empty() && count(State::waiting) > 0);
     if (!more) break;
     show();
     screen_.write_some();
@@ -536,12 +539,14 @@ ExitCode Batch::end() {
   story.end = judge_batch(story.rows);
   if (stopped_by_ != 0) {
     story.end.code = stopped_by_ == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
-    story.end.cause = std::string("stopped by ") + signal_name(stopped_by_) + "; " + story.end.cause;
+    story.end.cause =
+        std::string("stopped by ") + signal_name(stopped_by_) + "; " + story.end.cause;
     story.end.next = "the same command goes on";
   } else if (!given_up_.empty() && story.end.code != ExitCode::task_failed) {
     story.end.cause = given_up_ + "; " + story.end.cause;
   }
-  spent_.set_time(std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - started_));
+  spent_.set_time(
+      std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - started_));
   write_batch_files(story, folder_.path(), files_);
   tell_ci(story, folder_.path(), files_, style_.quiet);
   events_.print(Json::object({{"type", "batch.ended"},
@@ -573,11 +578,12 @@ ExitCode list_batch(const BatchOptions& options) {
       Json vars = Json::object();
       for (const auto& [name, value] : run.vars) vars.set(name, value);
       const std::string place = BatchPlan::place_of(run);
-      text += write_json(Json::object({{"name", run.name},
-                                       {"task", task.task.string()},
-                                       {"workspace", place.empty() ? Json() : Json(place)},
-                                       {"vars", std::move(vars)},
-                                       {"instance", run.instance.empty() ? Json() : Json(run.instance)}})) +
+      text += write_json(Json::object(
+                  {{"name", run.name},
+                   {"task", task.task.string()},
+                   {"workspace", place.empty() ? Json() : Json(place)},
+                   {"vars", std::move(vars)},
+                   {"instance", run.instance.empty() ? Json() : Json(run.instance)}})) +
               "\n";
       continue;
     }

@@ -6,9 +6,9 @@ namespace sortie {
 namespace {
 
 double share_of(const BatchPlan& plan) {
-  return plan.runs.empty() ? 1.0
-                           : static_cast<double>(plan.own.size()) /
-                                 static_cast<double>(plan.runs.size());
+  return plan.runs.empty()
+             ? 1.0
+             : static_cast<double>(plan.own.size()) / static_cast<double>(plan.runs.size());
 }
 
 double usd_of(Cost cost) { return static_cast<double>(cost.to_micros()) / 1e6; }

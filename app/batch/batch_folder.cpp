@@ -21,7 +21,8 @@ constexpr const char* kLock = ".lock";
 
 /// Whether a batch may have written a file of this name.
 bool is_own(const std::string& name) {
-  for (const char* begin : {".lock", "batch", "results", "summary", "report", "checkouts", ".sortie-"})
+  for (const char* begin :
+       {".lock", "batch", "results", "summary", "report", "checkouts", ".sortie-"})
     if (name.starts_with(begin)) return true;
   return is_one_of(name, {"runs", "logs", "state", ".gitignore"});
 }
@@ -78,9 +79,9 @@ Fd BatchFolder::lock_file(const std::string& name, bool alone) const {
     char text[32] = {};
     const ssize_t length = ::pread(lock.get(), text, sizeof text - 1, 0);
     const std::string holder = length > 0 ? "process " + std::string(text) : "a shard of it";
-    throw Error(path_.string() + ": this batch is at work already: " + holder +
-                    " is using this folder",
-                ExitCode::busy);
+    throw Error(
+        path_.string() + ": this batch is at work already: " + holder + " is using this folder",
+        ExitCode::busy);
   }
   if (::ftruncate(lock.get(), 0) != 0 ||
       (alone && !write_all(lock.get(), std::to_string(::getpid()))))

@@ -21,7 +21,9 @@ class BatchFolder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
   std::filesystem::path run(const std::string& name) const { return path_ / "runs" / name; }
-  std::filesystem::path log(const std::string& name) const { return path_ / "logs" / (name + ".log"); }
+  std::filesystem::path log(const std::string& name) const {
+    return path_ / "logs" / (name + ".log");
+  }
   std::filesystem::path state() const { return path_ / "state"; }
   std::filesystem::path checkouts() const { return path_ / with_shard("checkouts", ""); }
   /// "results.jsonl", or "results-2-of-4.jsonl" for a shard.

@@ -19,15 +19,15 @@ struct BatchJob {
   const BatchRun* run = nullptr;
   State state = State::waiting;
   BatchRow row{};
-  bool begun = false;      ///< its folder holds an unfinished run: it costs least to be ended
-  bool finished = false;   ///< its folder holds a finished success: it is returned most likely
-  int starts = 0;          ///< in this start of the batch
-  Time ready{};            ///< not started before
+  bool begun = false;     ///< its folder holds an unfinished run: it costs least to be ended
+  bool finished = false;  ///< its folder holds a finished success: it is returned most likely
+  int starts = 0;         ///< in this start of the batch
+  Time ready{};           ///< not started before
   Time started{};
-  bool reserves = false;   ///< what follows is set aside for it
+  bool reserves = false;  ///< what follows is set aside for it
   Cost reserved_cost{};
   std::int64_t reserved_tokens = 0;
-  bool lowered = false;    ///< it got less than its task's budget
+  bool lowered = false;  ///< it got less than its task's budget
   std::unique_ptr<AttemptProcess> process{};
   Fd log{};
   std::string last_line{};  ///< what its process said last

@@ -33,13 +33,14 @@ class Planning {
 
   BatchPlan plan() {
     // Before the files: whoever got the shard wrong has all else still to come.
-    plan_.shard = options_.shard.empty()
-                      ? Shard()
-                      : read_shard(options_.shard, [](const char* name) { return own_variable(name); });
+    plan_.shard =
+        options_.shard.empty()
+            ? Shard()
+            : read_shard(options_.shard, [](const char* name) { return own_variable(name); });
     ManifestFile file = load_manifest(options_.manifest);
-    const std::vector<BatchInstance> instances =
-        file.manifest.instances.empty() ? std::vector<BatchInstance>()
-                                        : read_instances(file.manifest.instances);
+    const std::vector<BatchInstance> instances = file.manifest.instances.empty()
+                                                     ? std::vector<BatchInstance>()
+                                                     : read_instances(file.manifest.instances);
     plan_.runs = make_run_list(file, instances);
     plan_.manifest = file.manifest;
     plan_.called = options_.manifest;
@@ -86,19 +87,21 @@ class Planning {
   std::string some_workspace(std::size_t task) const {
     for (const BatchRun& run : plan_.runs)
       if (run.task == task && !run.workspace.empty()) return run.workspace.string();
-    const bool checked_out = std::any_of(plan_.runs.begin(), plan_.runs.end(), [&](const auto& run) {
-      return run.task == task && !run.git.empty();
-    });
+    const bool checked_out =
+        std::any_of(plan_.runs.begin(), plan_.runs.end(),
+                    [&](const auto& run) { return run.task == task && !run.git.empty(); });
     return checked_out ? plan_.manifest.folder.string() : options_.run.workspace;
   }
 
   /// The operator's variables have to be the task's; of an instance it gets those that it knows.
   void check_variables(ManifestFile& file) {
     std::set<std::string> known;
-    for (const BatchTask& task : plan_.tasks) known.insert(task.variables.begin(), task.variables.end());
+    for (const BatchTask& task : plan_.tasks)
+      known.insert(task.variables.begin(), task.variables.end());
     for (const std::string& text : options_.run.variables) {
       const std::string name = variable_name(text);
-      if (!known.contains(name)) throw InputError("--var: no task declares a variable '" + name + "'");
+      if (!known.contains(name))
+        throw InputError("--var: no task declares a variable '" + name + "'");
     }
     const std::vector<std::string> names(known.begin(), known.end());
     for (const ManifestVariables& row : plan_.manifest.vars)
@@ -148,7 +151,7 @@ class Planning {
       if (plan_.shard.has(i)) plan_.own.push_back(i);
     }
     plan_.digest = "sha256:" + sha256_hex(write_json(list));
-    plan_.out = !options_.out.empty()          ? options_.out
+    plan_.out = !options_.out.empty()         ? options_.out
                 : !plan_.manifest.out.empty() ? plan_.manifest.out
                                               : kBatchOut;
   }

@@ -30,8 +30,8 @@ struct BatchPlan {
   std::vector<BatchRun> runs;    ///< of all shards
   std::vector<std::size_t> own;  ///< those of this shard
   Shard shard;
-  std::string digest;            ///< "sha256:…" of the list of runs
-  std::filesystem::path out;     ///< as the user wrote it
+  std::string digest;         ///< "sha256:…" of the list of runs
+  std::filesystem::path out;  ///< as the user wrote it
 
   const BatchTask& task_of(const BatchRun& run) const { return tasks.at(run.task); }
   /// The path that runs of a workspace have in reports: "/src/x", "/src/x.git@v1", or "".

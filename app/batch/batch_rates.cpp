@@ -11,8 +11,8 @@ namespace sortie {
 std::filesystem::path rate_limits_of(const Manifest& manifest, const std::filesystem::path& state) {
   if (!manifest.rate_limits_file.empty()) return manifest.rate_limits_file;
   if (manifest.rate_limits.empty()) return {};
-  std::string text = "version: 1\nstate: " + write_json(Json((state / "rates").string())) +
-                     "\nproviders:\n";
+  std::string text =
+      "version: 1\nstate: " + write_json(Json((state / "rates").string())) + "\nproviders:\n";
   for (const auto& [provider, limit] : manifest.rate_limits) {
     text += "  " + write_json(Json(provider)) + ": {";
     if (limit.requests) text += "requests: " + std::to_string(*limit.requests);

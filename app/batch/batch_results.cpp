@@ -25,14 +25,14 @@ constexpr std::uint64_t kMostDiff = 256u << 20;
 Json batch_json(const BatchPlan& plan) {
   Json runs = Json::array();
   for (const BatchRun& run : plan.runs) runs.push_back(run.name);
-  return Json::object({{"version", 1},
-                       {"manifest", fs::path(plan.called).filename().string()},
-                       {"digest", plan.digest},
-                       {"shard", plan.shard.given ? Json(plan.shard.text()) : Json()},
-                       {"predictions", plan.manifest.predictions.empty()
-                                           ? Json()
-                                           : Json(plan.manifest.predictions)},
-                       {"runs", std::move(runs)}});
+  return Json::object(
+      {{"version", 1},
+       {"manifest", fs::path(plan.called).filename().string()},
+       {"digest", plan.digest},
+       {"shard", plan.shard.given ? Json(plan.shard.text()) : Json()},
+       {"predictions",
+        plan.manifest.predictions.empty() ? Json() : Json(plan.manifest.predictions)},
+       {"runs", std::move(runs)}});
 }
 
 std::string prediction_line(const BatchRow& row, const fs::path& folder) {
@@ -82,15 +82,14 @@ void tell_ci(const BatchStory& story, const fs::path& folder, const BatchFiles& 
   if (!quiet) print_ci_commands(notes);
   GithubFiles github;
   const BatchSum sum = sum_of(story.rows);
-  github.add_values(
-      {{"status", status_word(story.end.code)},
-       {"exit-code", std::to_string(static_cast<int>(story.end.code))},
-       {"results-path", (folder / files.results).string()},
-       {"summary-path", (folder / files.summary).string()},
-       {"succeeded", std::to_string(sum.passed)},
-       {"failed", std::to_string(sum.runs - sum.passed)},
-       {"cost-usd", sum.cost.exact()},
-       {"tokens", std::to_string(sum.tokens)}});
+  github.add_values({{"status", status_word(story.end.code)},
+                     {"exit-code", std::to_string(static_cast<int>(story.end.code))},
+                     {"results-path", (folder / files.results).string()},
+                     {"summary-path", (folder / files.summary).string()},
+                     {"succeeded", std::to_string(sum.passed)},
+                     {"failed", std::to_string(sum.runs - sum.passed)},
+                     {"cost-usd", sum.cost.exact()},
+                     {"tokens", std::to_string(sum.tokens)}});
   if (const std::uint64_t room = github.summary_room(); room > 0)
     github.add_summary(summary_within(batch_summary(story), room));
   for (const std::string& problem : github.problems())

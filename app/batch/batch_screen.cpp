@@ -60,7 +60,8 @@ std::string BatchScreen::erased() {
 
 void BatchScreen::say(const std::string& line) {
   if (style_.quiet) return;
-  const std::string text = without_ci_commands(one_line(line, kMostOfShownLine), ci_systems()) + "\n";
+  const std::string text =
+      without_ci_commands(one_line(line, kMostOfShownLine), ci_systems()) + "\n";
   if (!table_) return put(text);
   const std::vector<std::string> rows = rows_;
   put(erased() + text);

@@ -29,9 +29,8 @@ std::string padded(std::string text, std::size_t columns) {
 }
 
 std::string job_row(const BatchJob& job, Time now, std::size_t name_columns) {
-  return padded(job.run->name, name_columns) + "  " +
-         padded(time_words(now - job.started), 9) + "  " +
-         (job.last_line.empty() ? "starts" : job.last_line);
+  return padded(job.run->name, name_columns) + "  " + padded(time_words(now - job.started), 9) +
+         "  " + (job.last_line.empty() ? "starts" : job.last_line);
 }
 
 }  // namespace
@@ -50,16 +49,20 @@ std::string count_line(const std::vector<BatchJob>& jobs, Time started, Time now
     if (job.starts > 0) ++worked;
     if (!job.row.passed()) ++failed;
   }
-  std::string text = "batch: " + std::to_string(ended) + " of " + std::to_string(jobs.size()) + " ended";
+  std::string text =
+      "batch: " + std::to_string(ended) + " of " + std::to_string(jobs.size()) + " ended";
   if (failed > 0) text += " (" + std::to_string(failed) + " failed)";
   text += ", " + std::to_string(running) + " running";
   if (cost > Cost()) text += ", " + cost.text() + " USD";
   text += ", " + time_words(now - started);
   if (next_start > now)
-    text += ", starts pause for " + time_words(next_start - now + 999ms) + " (the provider refused)";
+    text +=
+        ", starts pause for " + time_words(next_start - now + 999ms) + " (the provider refused)";
   else if (worked > 0 && ended < jobs.size())
-    text += ", about " + time_words((now - started) / static_cast<int>(worked) *
-                                    static_cast<int>(jobs.size() - ended)) + " left";
+    text += ", about " +
+            time_words((now - started) / static_cast<int>(worked) *
+                       static_cast<int>(jobs.size() - ended)) +
+            " left";
   return text;
 }
 

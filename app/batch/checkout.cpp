@@ -40,7 +40,8 @@ constexpr const char* kSettings =
     "[init]\n\tdefaultBranch = main\n";
 
 /// In the child: runs git, whose output goes to that file.
-[[noreturn]] void exec_git(std::vector<std::string> words, int output, const std::string& settings) {
+[[noreturn]] void exec_git(std::vector<std::string> words, int output,
+                           const std::string& settings) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
@@ -141,10 +142,9 @@ fs::path make_checkout(const Checkout& checkout, const fs::path& folder) {
   if (error) throw path_error(folder.string(), error.value());
   const Fd lock = lock_of(folder / ("." + checkout.name() + ".lock"));
   const Git git(folder);
-  const std::string commit =
-      git.run({"-C", checkout.git.string(), "rev-parse", "--verify", "--end-of-options",
-               checkout.commit + "^{commit}"},
-              ExitCode::usage);
+  const std::string commit = git.run({"-C", checkout.git.string(), "rev-parse", "--verify",
+                                      "--end-of-options", checkout.commit + "^{commit}"},
+                                     ExitCode::usage);
   const fs::path tree = folder / checkout.name();
   // Written when the tree is whole: a branch may have moved on since.
   const fs::path mark = folder / ("." + checkout.name() + ".commit");

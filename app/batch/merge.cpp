@@ -76,8 +76,7 @@ class Merge {
       const fs::path results = folder / ("results" + suffix + ".jsonl");
       if (fs::exists(results, error)) read_results(folder, results);
     }
-    if (!any)
-      throw InputError(folder.string() + ": is no folder of a batch: it has no batch.json");
+    if (!any) throw InputError(folder.string() + ": is no folder of a batch: it has no batch.json");
   }
 
   void read_plan(const fs::path& file) {
@@ -91,8 +90,9 @@ class Merge {
     const std::string digest = plan.string_at("digest");
     if (digest.empty()) throw InputError(file.string() + ": is no batch's");
     if (!digest_.empty() && digest != digest_)
-      throw InputError(file.string() + ": is of another batch, or of another version of its "
-                                       "manifest, than " +
+      throw InputError(file.string() +
+                       ": is of another batch, or of another version of its "
+                       "manifest, than " +
                        first_.string());
     if (!digest_.empty()) return;
     digest_ = digest;

@@ -60,9 +60,9 @@ void close_input() {
 std::vector<std::string> run_words(const BatchRunStart& start, const fs::path& workspace) {
   const BatchTask& task = start.plan.task_of(start.run);
   const RunOptions& flags = start.options.run;
-  std::vector<std::string> words = {
-      "sortie", "run", start.plan.manifest.tasks[start.run.task].task.string(), "--out",
-      start.folder.run(start.run.name).string()};
+  std::vector<std::string> words = {"sortie", "run",
+                                    start.plan.manifest.tasks[start.run.task].task.string(),
+                                    "--out", start.folder.run(start.run.name).string()};
   const auto add = [&words](const char* flag, const std::string& value) {
     if (value.empty()) return;
     words.emplace_back(flag);
@@ -103,17 +103,17 @@ void become_run(const BatchRunStart& start) {
   close_input();
   fs::path workspace = start.run.workspace;
   if (!start.run.git.empty())
-    workspace = make_checkout(
-        {.git = start.run.git, .commit = start.run.commit, .depth = start.run.depth},
-        start.folder.checkouts());
+    workspace =
+        make_checkout({.git = start.run.git, .commit = start.run.commit, .depth = start.run.depth},
+                      start.folder.checkouts());
   if (workspace.empty()) workspace = start.options.run.workspace;
   RunOptions flags = start.options.run;
   start.key.give_to(flags);
   if (flags.api_key_fd) ::fcntl(*flags.api_key_fd, F_SETFD, 0);
   BatchOptions options = start.options;
   options.run = std::move(flags);
-  const BatchRunStart own{options, start.plan, start.folder, start.run,
-                     start.grant, start.rate_limits, start.key};
+  const BatchRunStart own{options,     start.plan,        start.folder, start.run,
+                          start.grant, start.rate_limits, start.key};
   std::vector<std::string> words = run_words(own, workspace);
   add_fields(own, words);
   std::vector<char*> argv;

@@ -33,7 +33,8 @@ struct BatchRunStart {
 
 /// The command line of the run, without what is given by descriptors.
 /// @param workspace  for -C; "" for the task's own
-std::vector<std::string> run_words(const BatchRunStart& start, const std::filesystem::path& workspace);
+std::vector<std::string> run_words(const BatchRunStart& start,
+                                   const std::filesystem::path& workspace);
 
 /// In a process that was forked for it: makes the checkout, if the run needs one, and becomes `sortie
 /// run`. What an instance brings comes by descriptors, so that it is in no command line.

@@ -97,7 +97,8 @@ void Spent::set_time(std::chrono::milliseconds time) {
 }
 
 void Spent::append(const std::string& line) const {
-  const Fd file(::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const Fd file(
+      ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file || !write_all(file.get(), line + "\n")) throw path_error(file_.string(), errno);
 }
 

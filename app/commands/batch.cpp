@@ -61,11 +61,11 @@ void add_batch_flags(CLI::App& app, BatchOptions& options, CommandTable& table) 
 
 void add_batch_report(CommandTable& table, CLI::App& batch) {
   auto options = std::make_shared<BatchReportOptions>();
-  CLI::App& app = add_command(
-      table, batch, "report",
-      "Put the results of all shards together; runs that are missing are failures.",
-      "sortie batch report shard-*/sortie-batch --out merged",
-      [options, &table] { return merge_batches(*options, table.style); });
+  CLI::App& app =
+      add_command(table, batch, "report",
+                  "Put the results of all shards together; runs that are missing are failures.",
+                  "sortie batch report shard-*/sortie-batch --out merged",
+                  [options, &table] { return merge_batches(*options, table.style); });
   add_words(app, "DIR", options->folders, "output folders of the batch's shards")
       .type_name("TEXT")
       ->required();
@@ -77,15 +77,13 @@ void add_batch_report(CommandTable& table, CLI::App& batch) {
 
 void add_batch(CommandTable& table) {
   auto options = std::make_shared<BatchOptions>();
-  CLI::App& app = add_command(table, table.root, "batch",
-                              "Run many tasks, in parallel and in shards.",
-                              "sortie batch manifest.yaml --jobs 8 --out sortie-batch",
-                              [options, &table] {
-                                if (options->manifest.empty())
-                                  throw InputError("MANIFEST is missing: the batch's YAML file");
-                                return options->dry_run ? list_batch(*options)
-                                                        : run_batch(*options, table.style);
-                              });
+  CLI::App& app = add_command(
+      table, table.root, "batch", "Run many tasks, in parallel and in shards.",
+      "sortie batch manifest.yaml --jobs 8 --out sortie-batch", [options, &table] {
+        if (options->manifest.empty())
+          throw InputError("MANIFEST is missing: the batch's YAML file");
+        return options->dry_run ? list_batch(*options) : run_batch(*options, table.style);
+      });
   app.add_option("MANIFEST", options->manifest, "the batch: a YAML file");
   add_batch_flags(app, *options, table);
   add_batch_report(table, app);

@@ -112,31 +112,30 @@ Json batch_row_json(const BatchRow& row) {
   for (const auto& [name, value] : row.vars) vars.set(name, value);
   Json diff;
   if (!row.diff.empty())
-    diff = Json::object(
-        {{"path", row.diff}, {"sha256", row.diff_sha256}, {"lines", row.diff_lines}});
-  return Json::object(
-      {{"name", row.name},
-       {"task", row.task},
-       {"vars", std::move(vars)},
-       {"workspace", text_or_null(row.workspace)},
-       {"instance", text_or_null(row.instance)},
-       {"shard", text_or_null(row.shard)},
-       {"status", row.status},
-       {"exit_code", row.code ? Json(static_cast<int>(*row.code)) : Json()},
-       {"reason", row.reason},
-       {"next", text_or_null(row.next)},
-       {"retryable", row.retryable},
-       {"retry_after_s", row.retry_after_s ? Json(*row.retry_after_s) : Json()},
-       {"attempts", row.attempts},
-       {"cost_usd", row.cost ? Json::number(row.cost->exact()) : Json()},
-       {"tokens", row.tokens},
-       {"turns", row.turns},
-       {"duration_ms", static_cast<std::int64_t>(row.duration.count())},
-       {"verified", row.verified ? Json(*row.verified) : Json()},
-       {"diff", std::move(diff)},
-       {"out", row.out},
-       {"model", text_or_null(row.model)},
-       {"run_id", text_or_null(row.run_id)}});
+    diff =
+        Json::object({{"path", row.diff}, {"sha256", row.diff_sha256}, {"lines", row.diff_lines}});
+  return Json::object({{"name", row.name},
+                       {"task", row.task},
+                       {"vars", std::move(vars)},
+                       {"workspace", text_or_null(row.workspace)},
+                       {"instance", text_or_null(row.instance)},
+                       {"shard", text_or_null(row.shard)},
+                       {"status", row.status},
+                       {"exit_code", row.code ? Json(static_cast<int>(*row.code)) : Json()},
+                       {"reason", row.reason},
+                       {"next", text_or_null(row.next)},
+                       {"retryable", row.retryable},
+                       {"retry_after_s", row.retry_after_s ? Json(*row.retry_after_s) : Json()},
+                       {"attempts", row.attempts},
+                       {"cost_usd", row.cost ? Json::number(row.cost->exact()) : Json()},
+                       {"tokens", row.tokens},
+                       {"turns", row.turns},
+                       {"duration_ms", static_cast<std::int64_t>(row.duration.count())},
+                       {"verified", row.verified ? Json(*row.verified) : Json()},
+                       {"diff", std::move(diff)},
+                       {"out", row.out},
+                       {"model", text_or_null(row.model)},
+                       {"run_id", text_or_null(row.run_id)}});
 }
 
 BatchRow read_batch_row(const Json& json) {
@@ -259,7 +258,8 @@ BatchEnd judge_batch(const std::vector<BatchRow>& rows) {
 
 void sort_for_people(std::vector<BatchRow>& rows) {
   std::sort(rows.begin(), rows.end(), [](const BatchRow& a, const BatchRow& b) {
-    return std::pair(rank_of(a), std::cref(a.name).get()) < std::pair(rank_of(b), std::cref(b.name).get());
+    return std::pair(rank_of(a), std::cref(a.name).get()) <
+           std::pair(rank_of(b), std::cref(b.name).get());
   });
 }
 

@@ -16,23 +16,23 @@ namespace sortie {
 
 /// How one run of a batch ended: a line of results.jsonl.
 struct BatchRow {
-  static constexpr const char* kKilled = "killed";          ///< its process was, by a signal
+  static constexpr const char* kKilled = "killed";           ///< its process was, by a signal
   static constexpr const char* kNotStarted = "not-started";  ///< the batch ended before
   static constexpr const char* kMissing = "missing";         ///< no shard has it
 
   std::string name{};
-  std::string task{};                          ///< its part of the name
-  std::map<std::string, std::string> vars{};   ///< the operator's
-  std::string workspace{};                     ///< a path, or "REPOSITORY@COMMIT"; "": the task's own
-  std::string instance{};                      ///< "" for none
-  std::string shard{};                         ///< "2/4"; "" for a whole batch
-  std::string status{};                        ///< as in result.json, or one of the words above
-  std::optional<ExitCode> code{};              ///< nothing: it has none
-  std::string reason{};                        ///< one sentence
-  std::string next{};                          ///< what to do about it
+  std::string task{};                         ///< its part of the name
+  std::map<std::string, std::string> vars{};  ///< the operator's
+  std::string workspace{};         ///< a path, or "REPOSITORY@COMMIT"; "": the task's own
+  std::string instance{};          ///< "" for none
+  std::string shard{};             ///< "2/4"; "" for a whole batch
+  std::string status{};            ///< as in result.json, or one of the words above
+  std::optional<ExitCode> code{};  ///< nothing: it has none
+  std::string reason{};            ///< one sentence
+  std::string next{};              ///< what to do about it
   bool retryable = false;
   std::optional<std::int64_t> retry_after_s{};
-  int attempts = 0;  ///< starts of its process, in all starts of the batch
+  int attempts = 0;            ///< starts of its process, in all starts of the batch
   std::optional<Cost> cost{};  ///< nothing: not known
   std::int64_t tokens = 0;     ///< as the budget counts them
   std::int64_t turns = 0;

@@ -52,14 +52,15 @@ std::string batch_summary(const BatchStory& story) {
   if (!story.shard.empty()) text += "| shard | " + story.shard + " |\n";
   text += "| runs | " + std::to_string(sum.runs) + ": " + std::to_string(sum.passed) +
           " succeeded, " + std::to_string(sum.failed) + " failed, " +
-          std::to_string(sum.retryable) + " may succeed later, " +
-          std::to_string(sum.not_started) + " not started |\n";
+          std::to_string(sum.retryable) + " may succeed later, " + std::to_string(sum.not_started) +
+          " not started |\n";
   text += "| turns | " + with_thousands(sum.turns) + " |\n| tokens | " +
           with_thousands(sum.tokens) + " |\n| cost | " + sum.cost.text() + " USD" +
           (sum.cost_known ? "" : ", without runs whose price is not known") +
           " |\n| time of all runs | " + duration_words(sum.duration) + " |\n\n";
-  text += "| run | status | cause | turns | tokens | USD | time | lines |\n"
-          "|---|---|---|--:|--:|--:|--:|--:|\n";
+  text +=
+      "| run | status | cause | turns | tokens | USD | time | lines |\n"
+      "|---|---|---|--:|--:|--:|--:|--:|\n";
   std::size_t shown = 0;
   for (const BatchRow& row : rows) {
     const std::string line = row_line(row);
@@ -69,8 +70,8 @@ std::string batch_summary(const BatchStory& story) {
   }
   if (shown < rows.size())
     text += "\n" + std::to_string(rows.size() - shown) + " more runs are in results.jsonl.\n";
-  return without_ci_commands(
-      text, {.github = true, .gitlab = true, .azure = true, .teamcity = true});
+  return without_ci_commands(text,
+                             {.github = true, .gitlab = true, .azure = true, .teamcity = true});
 }
 
 }  // namespace sortie

@@ -40,8 +40,8 @@ BatchInstance read_line(const std::filesystem::path& file, int number, std::stri
   for (const auto& [name, value] : json.members())
     if (value.is_string() && is_variable(name)) instance.fields[name] = value.text();
   const auto id = instance.fields.find("instance_id");
-  instance.id = id != instance.fields.end() && !id->second.empty() ? id->second
-                                                                   : "i-" + short_digest(line);
+  instance.id =
+      id != instance.fields.end() && !id->second.empty() ? id->second : "i-" + short_digest(line);
   return instance;
 }
 
@@ -60,7 +60,8 @@ std::vector<BatchInstance> read_instances(const std::filesystem::path& file) {
     try {
       instances.push_back(read_line(file, number, line));
     } catch (const InputError& error) {
-      if (++errors <= kMostErrors) problems += (problems.empty() ? "" : "\n") + std::string(error.what());
+      if (++errors <= kMostErrors)
+        problems += (problems.empty() ? "" : "\n") + std::string(error.what());
     }
   }
   if (errors > kMostErrors)

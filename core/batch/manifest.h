@@ -27,11 +27,11 @@ struct ManifestTask {
 
 /// A folder that runs work in. Texts may have {{variables}} of the run.
 struct ManifestWorkspace {
-  std::string path;           ///< as written; relative to the manifest. "" for a git one
-  std::string git;            ///< a repository on this machine, as written
-  std::string commit;         ///< what is checked out of it; "": HEAD
-  std::optional<int> depth;   ///< commits of history that the checkout has; else all before it
-  std::string name;           ///< its part of the runs' names; "": made of the path
+  std::string path;          ///< as written; relative to the manifest. "" for a git one
+  std::string git;           ///< a repository on this machine, as written
+  std::string commit;        ///< what is checked out of it; "": HEAD
+  std::optional<int> depth;  ///< commits of history that the checkout has; else all before it
+  std::string name;          ///< its part of the runs' names; "": made of the path
   TextPlace place;
 };
 
@@ -57,7 +57,7 @@ struct BatchBudget {
 
 /// How runs are started again that ended in a way that another start may mend.
 struct BatchRetry {
-  int attempts = 5;                                         ///< starts of one run, at most
+  int attempts = 5;                                          ///< starts of one run, at most
   std::chrono::milliseconds wait{std::chrono::seconds(10)};  ///< doubled with each failure in a row
   std::chrono::milliseconds max_wait{std::chrono::minutes(10)};
 };
@@ -80,15 +80,15 @@ struct Manifest {
   std::filesystem::path instances;  ///< absolute; "" for none
   std::vector<ManifestFilter> include;
   std::vector<ManifestFilter> exclude;
-  std::string policy;           ///< of tasks that have none here; "": as for a run by itself
-  std::string out;              ///< as written, relative to the caller's folder; "": not given
-  std::optional<int> jobs;      ///< runs at the same time; nothing: by cores and memory
+  std::string policy;       ///< of tasks that have none here; "": as for a run by itself
+  std::string out;          ///< as written, relative to the caller's folder; "": not given
+  std::optional<int> jobs;  ///< runs at the same time; nothing: by cores and memory
   bool keep_going = false;
   BatchBudget budget;
   BatchRetry retry;
   std::map<std::string, RateLimit> rate_limits;  ///< by provider
   std::filesystem::path rate_limits_file;        ///< absolute, instead of them; "" for none
-  std::string predictions;                       ///< a file's name in the batch's folder; "" for none
+  std::string predictions;  ///< a file's name in the batch's folder; "" for none
 };
 
 /// The most runs of a batch.

@@ -117,9 +117,8 @@ FieldValue list_value(Manifest& manifest, const char* wanted, std::function<Json
 }
 
 Json text_or(Json mapping) {
-  return Json::object(
-      {{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
-                              std::move(mapping)})}});
+  return Json::object({{"anyOf", Json::array({Json::object({{"type", "string"}, {"minLength", 1}}),
+                                              std::move(mapping)})}});
 }
 
 Json task_entry_schema() {
@@ -193,8 +192,8 @@ FieldValue rate_limits_value(Manifest& manifest) {
   return {.schema =
               [] {
                 RateLimit any;
-                return text_or(Json::object({{"type", "object"},
-                                             {"additionalProperties", rate_fields(any).schema()}}));
+                return text_or(Json::object(
+                    {{"type", "object"}, {"additionalProperties", rate_fields(any).schema()}}));
               },
           .read =
               [&manifest](const YamlNode& node, const std::string& name, Diagnostics& findings) {
@@ -218,22 +217,21 @@ FieldValue rate_limits_value(Manifest& manifest) {
 
 /// `auto`, or a number.
 FieldValue jobs_value(std::optional<int>& jobs) {
-  return {.schema =
-              [] {
-                return Json::object(
-                    {{"anyOf",
-                      Json::array({Json::object({{"const", "auto"}}),
-                                   Json::object({{"type", "integer"},
-                                                 {"minimum", 1},
-                                                 {"maximum", kMostJobs}})})},
-                     {"default", "auto"}});
-              },
-          .read =
-              [&jobs](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (node.is_scalar() && node.text == "auto") return;
-                integer_value(jobs, 1, kMostJobs).read(node, name, findings);
-              },
-          .write = kNotWritten};
+  return {
+      .schema =
+          [] {
+            return Json::object({{"anyOf", Json::array({Json::object({{"const", "auto"}}),
+                                                        Json::object({{"type", "integer"},
+                                                                      {"minimum", 1},
+                                                                      {"maximum", kMostJobs}})})},
+                                 {"default", "auto"}});
+          },
+      .read =
+          [&jobs](const YamlNode& node, const std::string& name, Diagnostics& findings) {
+            if (node.is_scalar() && node.text == "auto") return;
+            integer_value(jobs, 1, kMostJobs).read(node, name, findings);
+          },
+      .write = kNotWritten};
 }
 
 }  // namespace
@@ -241,8 +239,7 @@ FieldValue jobs_value(std::optional<int>& jobs) {
 Fields manifest_fields(Manifest& manifest) {
   return Fields("manifest")
       .require("version", version_value(1), "The version of the format.")
-      .require("tasks",
-               list_value(manifest, "a list of tasks", task_entry_schema, read_task),
+      .require("tasks", list_value(manifest, "a list of tasks", task_entry_schema, read_task),
                "The tasks: files, or mappings with more about one of them.")
       .add("workspaces",
            list_value(manifest, "a list of workspaces", workspace_entry_schema, read_workspace),

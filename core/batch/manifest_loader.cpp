@@ -30,8 +30,8 @@ void name_tasks(ManifestFile& file) {
   for (ManifestTask& task : file.manifest.tasks) {
     if (task.name.empty()) task.name = name_of_task(task.task, file.manifest.folder);
     if (is_one_of(task.name, names))
-      file.findings.error(task.place, "two tasks are called '" + task.name +
-                                          "'; give one of them a 'name'");
+      file.findings.error(task.place,
+                          "two tasks are called '" + task.name + "'; give one of them a 'name'");
     names.push_back(task.name);
   }
 }
@@ -39,8 +39,8 @@ void name_tasks(ManifestFile& file) {
 void check(ManifestFile& file) {
   const Manifest& manifest = file.manifest;
   if (manifest.retry.max_wait < manifest.retry.wait)
-    file.findings.error({}, manifest.file.filename().string() +
-                                ": retry: 'max_wait' is shorter than 'wait'");
+    file.findings.error(
+        {}, manifest.file.filename().string() + ": retry: 'max_wait' is shorter than 'wait'");
   if (!manifest.predictions.empty() && manifest.instances.empty())
     file.findings.error({}, manifest.file.filename().string() +
                                 ": 'predictions' needs 'instances', whose instance_id they name");

@@ -110,8 +110,9 @@ class Expansion {
     } else {
       const std::string text = expand(draft, workspace.git, Place::path, workspace.place);
       if (text.find("://") != std::string::npos)
-        findings_.error(workspace.place, "'git': expected a repository on this machine, got an "
-                                         "address; clone it first: git clone --mirror");
+        findings_.error(workspace.place,
+                        "'git': expected a repository on this machine, got an "
+                        "address; clone it first: git clone --mirror");
       run.git = absolute_path(manifest_.folder, text);
       run.commit = workspace.commit.empty()
                        ? "HEAD"
@@ -121,11 +122,12 @@ class Expansion {
     if (own) return;
     // The same place of the manifest, whatever the instance: its id tells the runs apart.
     const std::string& as_written = workspace.git.empty() ? workspace.path : workspace.git;
-    run.workspace_name = !workspace.name.empty()
-                             ? workspace.name
-                             : run_name_of(fs::path(as_written).lexically_normal().filename().string() == "."
-                                               ? "here"
-                                               : fs::path(as_written).filename().string());
+    run.workspace_name =
+        !workspace.name.empty()
+            ? workspace.name
+            : run_name_of(fs::path(as_written).lexically_normal().filename().string() == "."
+                              ? "here"
+                              : fs::path(as_written).filename().string());
     if (workspace.name.empty() && !workspace.commit.empty() &&
         workspace.commit.find("{{") == std::string::npos)
       run.workspace_name += "-" + run_name_of(workspace.commit).substr(0, 40);
@@ -134,7 +136,8 @@ class Expansion {
   /// "fix.backend.python-3-11.django__django-11099"
   std::string name_of(const Draft& draft, const ManifestTask& task, const ManifestVariables& row) {
     const BatchRun& run = draft.run;
-    if (!manifest_.name.empty()) return expand(draft, manifest_.name, Place::name, manifest_.name_at);
+    if (!manifest_.name.empty())
+      return expand(draft, manifest_.name, Place::name, manifest_.name_at);
     // The id alone, as people look for it.
     if (!run.instance.empty() && manifest_.tasks.size() == 1 && manifest_.vars.empty() &&
         manifest_.workspaces.size() < 2)

@@ -24,7 +24,8 @@ std::string run_name_of(std::string_view text) {
   name.erase(0, std::min(name.find_first_not_of("-."), name.size()));
   while (name.ends_with('-')) name.pop_back();
   if (name.empty()) return "run-" + short_digest(text);
-  if (name.size() > kLongest) name = name.substr(0, kLongest - kDigits - 1) + "-" + short_digest(text);
+  if (name.size() > kLongest)
+    name = name.substr(0, kLongest - kDigits - 1) + "-" + short_digest(text);
   if (name.ends_with(".prev")) name += "_";
   return name;
 }

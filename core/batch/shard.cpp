@@ -99,8 +99,9 @@ class Engines {
     const auto count = variable("SLURM_ARRAY_TASK_COUNT");
     const auto most = variable("SLURM_ARRAY_TASK_MAX");
     if (!count && !most)
-      refuse(flag_, "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_COUNT is missing; write "
-                    "--shard auto/N");
+      refuse(flag_,
+             "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_COUNT is missing; write "
+             "--shard auto/N");
     const int all = most ? (*most - least) / step + 1 : *count;
     if (count && *count != all)
       refuse(flag_, "the array is no range: SLURM_ARRAY_TASK_COUNT is " + std::to_string(*count) +
@@ -134,8 +135,7 @@ Shard read_shard(const std::string& text, const EnvironmentLookup& environment) 
   if (!index || !count) refuse(text, kForms);
   if (*index == 0)
     refuse(text, "shards are counted from 1: the first one is 1/" + std::to_string(*count));
-  if (*index > *count)
-    refuse(text, "there are " + std::to_string(*count) + " shards; " + kForms);
+  if (*index > *count) refuse(text, "there are " + std::to_string(*count) + " shards; " + kForms);
   return {.index = *index, .count = *count, .given = true, .from = {}};
 }
 

@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(one_budget_holds_for_all_runs) {
   BOOST_TEST(started == 1);
   BOOST_TEST(server.requests() == 0);
 
-  const ProgramEnd more = run_program(folders.batch(server.url(), {"--jobs", "4", "--max-tokens", "150000"}));
+  const ProgramEnd more =
+      run_program(folders.batch(server.url(), {"--jobs", "4", "--max-tokens", "150000"}));
 
   BOOST_TEST(more.status == 0, more.errors);
   check_paid_once(server, 4);
@@ -165,12 +166,14 @@ BOOST_AUTO_TEST_CASE(instances_and_commits_of_a_repository_become_runs_and_predi
   const std::string base = git(folders.workspace(), {"rev-parse", "HEAD"}).substr(0, 40);
   folders.commit_workspace();
   folders.write("instances.jsonl",
-                "{\"instance_id\": \"demo__one-1\", \"run\": \"run-1\", \"base_commit\": \"" + base +
+                "{\"instance_id\": \"demo__one-1\", \"run\": \"run-1\", \"base_commit\": \"" +
+                    base +
                     "\", \"problem\": \"line one\\nline two <untrusted>\", \"patch\": \"gold\"}\n");
-  folders.write("task.yaml",
-                "version: 1\nprompt: 'mark:{{run}} . {{problem}}'\npolicy: auto\n"
-                "vars: {run: {trusted: true}, problem: {}}\n"
-                "verify: {commands: ['test ! -e later.txt', 'test $(git rev-list --all --count) = 1'], rounds: 0}\n");
+  folders.write(
+      "task.yaml",
+      "version: 1\nprompt: 'mark:{{run}} . {{problem}}'\npolicy: auto\n"
+      "vars: {run: {trusted: true}, problem: {}}\n"
+      "verify: {commands: ['test ! -e later.txt', 'test $(git rev-list --all --count) = 1'], rounds: 0}\n");
   folders.write("batch.yaml",
                 "version: 1\ntasks: [task.yaml]\ninstances: instances.jsonl\n"
                 "workspaces: [{git: work, commit: '{{base_commit}}'}]\npredictions: preds.jsonl\n");
@@ -237,11 +240,17 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_is_wrong_starts_nothing) {
     std::vector<std::string> flags;
     const char* error;
   } rows[] = {
-      {"version: 1\ntask: [task.yaml]\n", {}, "unknown key 'task' in manifest; did you mean 'tasks'?"},
+      {"version: 1\ntask: [task.yaml]\n",
+       {},
+       "unknown key 'task' in manifest; did you mean 'tasks'?"},
       {"version: 1\ntasks: [none.yaml]\n", {}, "none.yaml"},
-      {"version: 1\ntasks: [task.yaml]\nvars: [{rum: x}]\n", {}, "no task declares a variable 'rum'; did you mean 'run'?"},
+      {"version: 1\ntasks: [task.yaml]\nvars: [{rum: x}]\n",
+       {},
+       "no task declares a variable 'rum'; did you mean 'run'?"},
       {"version: 1\ntasks: [task.yaml]\nworkspaces: [nowhere]\n", {}, "nowhere"},
-      {"version: 1\ntasks: [task.yaml]\nname: '{{rum}}'\nvars: [{run: x}]\n", {}, "no variable 'rum' in this run; did you mean 'run'?"},
+      {"version: 1\ntasks: [task.yaml]\nname: '{{rum}}'\nvars: [{run: x}]\n",
+       {},
+       "no variable 'rum' in this run; did you mean 'run'?"},
       {"version: 1\ntasks: [task.yaml]\n", {"--shard", "0/2"}, "shards are counted from 1"},
       {"version: 1\ntasks: [task.yaml]\n", {"--shard", "auto"}, "SLURM_ARRAY_TASK_ID"},
       {"version: 1\ntasks: [task.yaml]\n", {"--jobs", "many"}, "or auto"},
@@ -272,7 +281,8 @@ BOOST_AUTO_TEST_CASE(killed_runs_go_on_and_no_request_is_paid_twice) {
     // One in ten, at whatever it does when so many requests have come.
     for (int next = 4; kills < count / 10 + 1 && next < count; next += 10) {
       const bool came = wait_until([&] {
-        return server.requests() >= next || ::kill(program.pid(), 0) != 0 || runs_of(program.pid()).empty();
+        return server.requests() >= next || ::kill(program.pid(), 0) != 0 ||
+               runs_of(program.pid()).empty();
       });
       const std::vector<pid_t> runs = runs_of(program.pid());
       if (!came || runs.empty()) break;

@@ -41,14 +41,15 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 /// The exit codes in a rule of podFailurePolicy.
 std::set<int> codes_of(const std::string& text, const std::string& action) {
-  const std::regex rule("action: " + action + "[^\\n]*\\n *onExitCodes: [^\\n]*values: \\[([0-9, ]+)\\]");
+  const std::regex rule("action: " + action +
+                        "[^\\n]*\\n *onExitCodes: [^\\n]*values: \\[([0-9, ]+)\\]");
   std::smatch found;
   std::set<int> codes;
   if (!std::regex_search(text, found, rule)) return codes;
   const std::string list = found[1];
   const std::regex number("[0-9]+");
-  for (auto it = std::sregex_iterator(list.begin(), list.end(), number); it != std::sregex_iterator();
-       ++it)
+  for (auto it = std::sregex_iterator(list.begin(), list.end(), number);
+       it != std::sregex_iterator(); ++it)
     codes.insert(std::stoi(it->str()));
   return codes;
 }

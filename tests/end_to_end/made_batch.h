@@ -32,9 +32,7 @@ class CassetteServer {
                           (folder_ / "log.jsonl").string()}}) {
     BOOST_TEST_REQUIRE(wait_until([this] { return std::filesystem::exists(folder_ / "port"); }));
   }
-  std::string url() const {
-    return "http://127.0.0.1:" + read_file(folder_ / "port") + "/v1";
-  }
+  std::string url() const { return "http://127.0.0.1:" + read_file(folder_ / "port") + "/v1"; }
   /// What was sent to its end, a line of JSON each.
   std::string log() const { return read_file(folder_ / "log.jsonl"); }
 

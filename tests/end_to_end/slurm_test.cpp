@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 
 boost::test_tools::assertion_result has_slurm(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(
-      ::geteuid() == 0 &&
-      run_program({.argv = {"sh", "-c", "command -v slurmctld && command -v slurmd && "
-                                        "command -v sbatch && command -v munged"}})
-              .status == 0);
+      ::geteuid() == 0 && run_program({.argv = {"sh", "-c",
+                                                "command -v slurmctld && command -v slurmd && "
+                                                "command -v sbatch && command -v munged"}})
+                                  .status == 0);
   if (!result) result.message() << "not root, or no Slurm (ci/setup tests installs it)";
   return result;
 }
@@ -42,11 +42,12 @@ BOOST_AUTO_TEST_CASE(a_batch_whose_node_was_killed_is_whole_and_was_paid_once,
                      *boost::unit_test::precondition(has_slurm)) {
   const TemporaryFolder folder;
   // Slurm's daemons end with it, whatever happens.
-  Program started({.argv = {"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-                            "python3", "-B", SORTIE_SOURCE_DIR "/tests/end_to_end/slurm/kill_a_node.py",
-                            folder.path().string(), std::to_string(kRuns), std::to_string(kShards)},
-                   .environment = {{"PATH", fs::path(sortie_binary()).parent_path().string() + ":" +
-                                                std::getenv("PATH")}}});
+  Program started(
+      {.argv = {"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "python3",
+                "-B", SORTIE_SOURCE_DIR "/tests/end_to_end/slurm/kill_a_node.py",
+                folder.path().string(), std::to_string(kRuns), std::to_string(kShards)},
+       .environment = {{"PATH", fs::path(sortie_binary()).parent_path().string() + ":" +
+                                    std::getenv("PATH")}}});
 
   const ProgramEnd end = started.finish(std::chrono::minutes(10));
 
@@ -58,7 +59,8 @@ BOOST_AUTO_TEST_CASE(a_batch_whose_node_was_killed_is_whole_and_was_paid_once,
   std::string logs;
   for (const auto& [name, text] : said["logs"].members()) logs += name + ":\n" + text.text();
   int restarts = 0;
-  for (std::size_t at = 0; (at = logs.find(", start 1\n", at)) != std::string::npos; ++at) ++restarts;
+  for (std::size_t at = 0; (at = logs.find(", start 1\n", at)) != std::string::npos; ++at)
+    ++restarts;
   BOOST_TEST(restarts == 3, logs);
   BOOST_TEST(holds(logs, "code 143: back into the queue"), logs);
   // The merged result has all runs.
@@ -81,9 +83,10 @@ BOOST_AUTO_TEST_CASE(what_is_handed_in_wrong_is_said_before_slurm_is_asked) {
   const TemporaryFolder folder;
   write_file(folder / "batch.yaml", "");
   const std::string submit = SORTIE_SOURCE_DIR "/ci/slurm/submit.sh";
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {"batch.yaml", "out"}, {"batch.yaml", "out", "0"},
-        {"batch.yaml", "out", "many"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"batch.yaml", "out"},
+                                                {"batch.yaml", "out", "0"},
+                                                {"batch.yaml", "out", "many"}}) {
     ProgramStart start{.argv = {submit}, .folder = folder.path()};
     start.argv.insert(start.argv.end(), words.begin(), words.end());
     const ProgramEnd end = run_program(start);

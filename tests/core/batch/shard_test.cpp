@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_one_of_a_folder) {
 
 BOOST_AUTO_TEST_CASE(failures_in_a_row_double_the_pause_and_halve_the_width) {
   Pace pace({.wait = 10s, .max_wait = 30s}, 8);
-  const Pace::Time now{} ;
+  const Pace::Time now{};
   pace.limited(now, now, std::nullopt, 1.0);
   BOOST_TEST((pace.next_start() == now + 10s));
   BOOST_TEST(pace.width() == 4);
