@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <map>
@@ -16,9 +18,13 @@
 namespace sortie::test {
 
 /// A model for many runs at the same time: the prompt names the run ("run-17"), the first turn patches a
-/// file, the second one ends. It counts how often each turn of each run was answered.
+/// file, the second one ends. If it hears that a kill has cut its call off, it looks whether the file has
+/// its line, and adds it. It counts how often each turn of each run was asked for and answered.
 class CountingServer {
  public:
+  /// How much of an answer is sent before the server waits for the connection's end.
+  enum class Cut { at_its_begin, halfway };
+
   CountingServer() : server_([this](const ReceivedRequest& request) { return answer(request); }) {}
 
   std::string url() const { return server_.url("/v1"); }
@@ -26,6 +32,21 @@ class CountingServer {
   std::map<std::string, int> asked() const {
     const std::lock_guard lock(mutex_);
     return asked_;
+  }
+  /// The same of the answers that were sent to their ends: what a provider is paid for.
+  std::map<std::string, int> answered() const {
+    const std::lock_guard lock(mutex_);
+    return answered_;
+  }
+  /// The next answer to that turn is cut off.
+  void cut(const std::string& turn, Cut where) {
+    const std::lock_guard lock(mutex_);
+    cuts_[turn] = where;
+  }
+  /// No answer to that turn is.
+  void send_whole(const std::string& turn) {
+    const std::lock_guard lock(mutex_);
+    cuts_.erase(turn);
   }
   int requests() const {
     int sum = 0;
@@ -52,6 +73,17 @@ class CountingServer {
     return body.substr(at + 5, end - at - 5);
   }
 
+  /// What the calls before this request gave.
+  static std::vector<std::string> outputs_in(const std::string& body) {
+    const Json request = parse_json(body);
+    std::vector<std::string> texts;
+    for (const Json& item : request["input"].items())
+      if (item.string_at("type").ends_with("call_output"))
+        texts.push_back(item["output"].is_string() ? item.string_at("output")
+                                                   : item["output"].string_at("output"));
+    return texts;
+  }
+
   ServedResponse answer(const ReceivedRequest& request) {
     const std::lock_guard lock(mutex_);
     if (refused_ > 0) {
@@ -59,19 +91,33 @@ class CountingServer {
       return served_status(429, {{"Retry-After", "1"}}, "{\"error\":{\"message\":\"slow down\"}}");
     }
     const std::string run = run_of(request.body);
-    const bool second = request.body.find("apply_patch_call") != std::string::npos ||
-                        request.body.find("custom_tool_call_output") != std::string::npos;
-    ++asked_[run + " turn " + (second ? "2" : "1")];
+    const std::vector<std::string> outputs = outputs_in(request.body);
+    const std::string turn = run + " turn " + std::to_string(outputs.size() + 1);
+    ++asked_[turn];
     CassetteWriter cassette;
-    const std::string word = failing_.contains(run) ? "bad" : "good";
-    cassette.patch("*** Begin Patch\n*** Update File: a.txt\n a\n+" + word + " " + run +
-                   "\n*** End Patch\n");
-    cassette.next().message("done " + run);
-    return served_stream(cassette.streams().at(second ? 1 : 0));
+    const std::string line = (failing_.contains(run) ? "bad " : "good ") + run;
+    if (outputs.empty())
+      cassette.patch("*** Begin Patch\n*** Update File: a.txt\n a\n+" + line + "\n*** End Patch\n")
+          .next();
+    else if (outputs.back().starts_with("Interrupted:"))
+      cassette.shell({"sh", "-c", "grep -q '" + line + "' a.txt || echo '" + line + "' >> a.txt"})
+          .next();
+    else
+      cassette.message("done " + run);
+    ServedResponse whole = served_stream(cassette.streams().at(0));
+    if (const auto cut = cuts_.extract(turn); !cut.empty()) {
+      whole.bytes.resize(cut.mapped() == Cut::halfway ? whole.bytes.size() / 2 : 0);
+      whole.then = ServedResponse::Then::hang;
+      return whole;
+    }
+    ++answered_[turn];
+    return whole;
   }
 
   mutable std::mutex mutex_;
   std::map<std::string, int> asked_;
+  std::map<std::string, int> answered_;
+  std::map<std::string, Cut> cuts_;
   std::set<std::string> failing_;
   int refused_ = 0;
   LoopbackHttp server_;
@@ -111,6 +157,23 @@ class BatchFolders : public ProviderRun {
     return {};
   }
 };
+
+/// The processes that a program has started.
+inline std::vector<pid_t> runs_of(pid_t pid) {
+  std::vector<pid_t> found;
+  const std::string id = std::to_string(pid);
+  const std::string text = read_bytes_file("/proc/" + id + "/task/" + id + "/children", 4096).text;
+  for (std::size_t at = 0; at < text.size(); at = text.find(' ', at) + 1)
+    found.push_back(std::stoi(text.substr(at)));
+  return found;
+}
+
+/// That each of two turns of so many runs was asked for once.
+inline void check_paid_once(const CountingServer& server, int runs) {
+  const auto asked = server.asked();
+  BOOST_TEST(asked.size() == static_cast<std::size_t>(2 * runs));
+  for (const auto& [turn, times] : asked) BOOST_TEST(times == 1, turn << ": " << times);
+}
 
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

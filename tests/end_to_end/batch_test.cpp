@@ -17,22 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The processes that a program has started.
-std::vector<pid_t> runs_of(pid_t pid) {
-  std::vector<pid_t> found;
-  const std::string id = std::to_string(pid);
-  const std::string text = read_bytes_file("/proc/" + id + "/task/" + id + "/children", 4096).text;
-  for (std::size_t at = 0; at < text.size(); at = text.find(' ', at) + 1)
-    found.push_back(std::stoi(text.substr(at)));
-  return found;
-}
-
-void check_paid_once(const CountingServer& server, int runs) {
-  const auto asked = server.asked();
-  BOOST_TEST(asked.size() == static_cast<std::size_t>(2 * runs));
-  for (const auto& [turn, times] : asked) BOOST_TEST(times == 1, turn << ": " << times);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(batch)
@@ -267,43 +251,6 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_is_wrong_starts_nothing) {
       BOOST_TEST(!fs::exists(folders.dir()));
     }
   }
-}
-
-BOOST_AUTO_TEST_CASE(killed_runs_go_on_and_no_request_is_paid_twice) {
-  const char* const wanted = std::getenv("SORTIE_TEST_BATCH");
-  const int count = wanted != nullptr ? std::atoi(wanted) : 16;
-  CountingServer server;
-  const BatchFolders folders;
-  folders.write_manifest(count, "retry: {attempts: 20}\n");
-  int kills = 0;
-  for (const char* shard : {"1/2", "2/2"}) {
-    Program program(folders.batch(server.url(), {"--jobs", "8", "--shard", shard}));
-    // One in ten, at whatever it does when so many requests have come.
-    for (int next = 4; kills < count / 10 + 1 && next < count; next += 10) {
-      const bool came = wait_until([&] {
-        return server.requests() >= next || ::kill(program.pid(), 0) != 0 ||
-               runs_of(program.pid()).empty();
-      });
-      const std::vector<pid_t> runs = runs_of(program.pid());
-      if (!came || runs.empty()) break;
-      if (::kill(runs[static_cast<std::size_t>(next) % runs.size()], SIGKILL) == 0) ++kills;
-    }
-    const ProgramEnd end = program.finish(std::chrono::seconds(3000));
-    BOOST_TEST(end.status == 0, end.errors);
-  }
-
-  const ProgramEnd merged =
-      run_program({.argv = {sortie_binary(), "batch", "report", folders.dir().string()}});
-
-  BOOST_TEST(merged.status == 0, merged.errors);
-  BOOST_TEST(folders.rows().size() == static_cast<std::size_t>(count));
-  const auto asked = server.asked();
-  BOOST_TEST(asked.size() == static_cast<std::size_t>(2 * count));
-  // A request that a kill cut off before its answer was recorded is asked for once more.
-  int twice = 0;
-  for (const auto& [turn, times] : asked) twice += times - 1;
-  BOOST_TEST(twice <= kills);
-  BOOST_TEST_MESSAGE(count << " runs, " << kills << " kills, " << twice << " requests asked again");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
