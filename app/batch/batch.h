@@ -11,8 +11,4 @@ namespace sortie {
 /// @throws Error  nothing was started
 ExitCode run_batch(const BatchOptions& options, const OutputStyle& style);
 
-/// Prints the runs that the manifest makes, and starts none.
-/// @throws InputError
-ExitCode list_batch(const BatchOptions& options);
-
 }  // namespace sortie

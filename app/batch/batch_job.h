@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "app/run/attempt_process.h"
 #include "ci/batch/batch_row.h"
@@ -32,5 +33,10 @@ struct BatchJob {
   Fd log{};
   std::string last_line{};  ///< what its process said last
 };
+
+/// Whether a line that a run printed says something; one for the CI system does not.
+inline bool is_said(std::string_view line) {
+  return line.find_first_not_of(" \t\r\n") != std::string_view::npos && !line.starts_with("::");
+}
 
 }  // namespace sortie

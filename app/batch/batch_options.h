@@ -13,8 +13,9 @@ namespace sortie {
 struct BatchOptions {
   std::string manifest;
   std::string out;
-  std::string jobs;   ///< a number, or "auto"
-  std::string shard;  ///< "i/n", "auto" or "auto/n"
+  std::string jobs;         ///< a number, or "auto"
+  std::string shard;        ///< "i/n", "auto" or "auto/n"
+  std::string status_file;  ///< where the outcome is told in one line; "" for nowhere
   bool keep_going = false;
   bool dry_run = false;
   bool json = false;   ///< events on stdout

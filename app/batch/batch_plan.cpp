@@ -11,6 +11,7 @@
 #include "core/base/hash.h"
 #include "core/base/own_variable.h"
 #include "core/files/file_name.h"
+#include "core/rates/rate_limits.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -44,6 +45,8 @@ class Planning {
     plan_.runs = make_run_list(file, instances);
     plan_.manifest = file.manifest;
     plan_.called = options_.manifest;
+    if (!plan_.manifest.rate_limits_file.empty())
+      (void)load_rate_limits(plan_.manifest.rate_limits_file);
     read_tasks();
     check_variables(file);
     file.findings.throw_if_any();

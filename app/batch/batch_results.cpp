@@ -1,5 +1,8 @@
 #include "app/batch/batch_results.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <system_error>
 
 #include "app/show/ci_log.h"
@@ -7,6 +10,8 @@
 #include "app/show/job_notes.h"
 #include "app/show/standard_output.h"
 #include "ci/report/summary.h"
+#include "core/base/error.h"
+#include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/files/files.h"
 #include "core/files/new_file_mode.h"
@@ -57,6 +62,13 @@ BatchFiles batch_files(const BatchFolder& folder, const std::string& predictions
           .predictions = predictions.empty()
                              ? ""
                              : folder.with_shard(name.stem().string(), name.extension().string())};
+}
+
+void append_result(const BatchRow& row, const fs::path& results) {
+  const Fd file(::open(results.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                       new_file_mode()));
+  if (!file || !write_all(file.get(), write_json(batch_row_json(row)) + "\n"))
+    throw path_error(results.string(), errno);
 }
 
 void write_batch_files(const BatchStory& story, const fs::path& folder, const BatchFiles& files) {

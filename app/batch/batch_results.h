@@ -27,6 +27,10 @@ struct BatchFiles {
 };
 BatchFiles batch_files(const BatchFolder& folder, const std::string& predictions);
 
+/// Adds the end of a run to the results.
+/// @throws Error  environment
+void append_result(const BatchRow& row, const std::filesystem::path& results);
+
 /// Writes results, reports and predictions.
 void write_batch_files(const BatchStory& story, const std::filesystem::path& folder,
                        const BatchFiles& files);

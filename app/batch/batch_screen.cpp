@@ -68,10 +68,6 @@ void BatchScreen::say(const std::string& line) {
   draw(rows);
 }
 
-void BatchScreen::say_command(const std::string& commands) {
-  if (!style_.quiet && !commands.empty()) put(commands);
-}
-
 void BatchScreen::draw(const std::vector<std::string>& rows) {
   if (!table_) return;
   // A reader that is behind would only see what is outdated by then.

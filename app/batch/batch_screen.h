@@ -23,8 +23,6 @@ class BatchScreen {
 
   /// A line that stays; foreign text in it is made harmless.
   void say(const std::string& line);
-  /// Commands to the CI system, from CiLog: they are not made harmless.
-  void say_command(const std::string& commands);
   /// The table as it is now. Each row is cut to the width.
   void draw(const std::vector<std::string>& rows);
   /// When something was last shown.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "app/batch/batch_list.h"
 #include "app/batch/batch_options.h"
 #include "app/batch/merge.h"
 #include "app/commands/command_line.h"
@@ -36,9 +37,11 @@ void add_batch_flags(CLI::App& app, BatchOptions& options, CommandTable& table) 
                  "runs at the same time; auto: by cores and free memory; default: the manifest's, "
                  "else auto")
       ->check(number_or_auto());
-  app.add_option("--shard", options.shard,
-                 "run the i-th of n parts: i/n, from 1; auto: by the variables of Slurm, GitLab, "
-                 "Buildkite, CircleCI, Azure; auto/n: the count is n, as for Kubernetes");
+  app.add_option(
+      "--shard", options.shard,
+      "run the i-th of n parts: i/n, from 1; auto: by the variables of Slurm, GitLab, "
+      "Buildkite, CircleCI, Azure, AWS Batch; auto/n: the count is n, as for Kubernetes, "
+      "unless SORTIE_SHARDS has it");
   app.add_flag("--keep-going", options.keep_going, "start further runs after one has failed");
   app.add_flag("--dry-run,--list", options.dry_run, "print the runs, and start none");
   app.add_flag("--fresh", options.fresh, "discard what earlier starts left of the runs");
@@ -56,6 +59,8 @@ void add_batch_flags(CLI::App& app, BatchOptions& options, CommandTable& table) 
   add_repeatable(app, "--var", options.run.variables,
                  "template variable NAME=VALUE, or NAME@FILE, of the tasks that declare it");
   add_model(app, options.run);
+  begin_group(app, "Other outputs");
+  add_status_file(app, options.status_file);
   add_exit_map(app, table.retryable_code);
 }
 

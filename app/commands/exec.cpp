@@ -63,7 +63,7 @@ void add_output(CommandTable& table, CLI::App& app, ExecOptions& options) {
   app.add_option("--diff", options.run.diff, "write the diff of the run here; - is stdout");
   app.add_option("--out", options.run.out,
                  "folder for transcript, diff and result; an earlier run in it moves to DIR.prev");
-  add_status_file(app, options.run);
+  add_status_file(app, options.run.status_file);
   add_exit_map(app, table.retryable_code);
   app.add_flag("--ephemeral", options.ephemeral, "keep no thread: it can't be resumed");
 }

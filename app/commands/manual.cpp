@@ -54,6 +54,9 @@ constexpr VariableRow kVariables[] = {
     {"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_MAX, "
      "SLURM_ARRAY_TASK_STEP",
      "The part of a batch that sortie batch --shard auto runs; other engines have their own."},
+    {"SORTIE_SHARDS",
+     "How many shards there are, for sortie batch --shard auto on engines that don't say it, such "
+     "as Kubernetes."},
 };
 
 constexpr ArtifactRow kArtifacts[] = {

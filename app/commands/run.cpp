@@ -51,7 +51,7 @@ void add_outputs(CLI::App& app, RunOptions& options) {
   app.add_option("--anchor", options.anchor,
                  "write the transcript's last hash here, a line a turn: a file (appended to), a "
                  "pipe, or the number of a descriptor");
-  add_status_file(app, options);
+  add_status_file(app, options.status_file);
   app.add_flag("--json", options.json, "live events on stdout, one JSON object a line");
 }
 

@@ -83,8 +83,8 @@ void add_limits(CLI::App& app, RunOptions& options) {
                  "this machine with it stay within them together");
 }
 
-void add_status_file(CLI::App& app, RunOptions& options) {
-  app.add_option("--status-file", options.status_file,
+void add_status_file(CLI::App& app, std::string& file) {
+  app.add_option("--status-file", file,
                  "also write the outcome here as one line of JSON, at most 4 KiB (a Kubernetes "
                  "termination message)");
 }

@@ -34,7 +34,7 @@ void add_model(CLI::App& app, RunOptions& options);
 /// The budget, but for attempts.
 void add_limits(CLI::App& app, RunOptions& options);
 void add_debugging(CLI::App& app, RunOptions& options);
-void add_status_file(CLI::App& app, RunOptions& options);
+void add_status_file(CLI::App& app, std::string& file);
 /// @param code  gets N of "retryable=N"; outlives the parsing
 void add_exit_map(CLI::App& app, std::optional<int>& code);
 

@@ -20,24 +20,12 @@ namespace {
 constexpr std::string_view kBegin = "{\"status\":\"";
 constexpr std::size_t kShortestText = 16;
 
-Json whole_status(const Json& result, const std::string& out, std::size_t most_of_text) {
-  const auto text = [&](const char* name) {
-    const Json& value = result[name];
-    return value.is_string() ? Json(one_line(value.text(), most_of_text)) : Json();
-  };
-  const Json& total = result["usage"]["total"];
-  return Json::object({{"status", text("status")},
-                       {"exit_code", result["exit_code"]},
-                       {"reason", text("reason")},
-                       {"next", text("next")},
-                       {"retryable", result["retryable"]},
-                       {"retry_after_s", result["retry_after_s"]},
-                       {"run_id", text("run_id")},
-                       {"tokens", total.is_object() ? Json(total.integer_at("input_tokens") +
-                                                           total.integer_at("output_tokens"))
-                                                    : Json()},
-                       {"cost_usd", result["usage"]["cost_usd"]},
-                       {"out", out.empty() ? Json() : Json(one_line(out, most_of_text))}});
+/// The same object, its texts cut.
+Json with_short_texts(const Json& members, std::size_t most_of_text) {
+  Json cut = Json::object();
+  for (const auto& [name, value] : members.members())
+    cut.set(name, value.is_string() ? Json(one_line(value.text(), most_of_text)) : value);
+  return cut;
 }
 
 std::filesystem::path parent_of(const std::filesystem::path& path) {
@@ -69,13 +57,33 @@ std::string problem_of(int file) {
 
 }  // namespace
 
-std::string status_line(const Json& result, const std::string& out) {
+std::string status_line(const Json& members) {
   const CiSystems all{.github = true, .gitlab = true, .azure = true, .teamcity = true};
   for (std::size_t most = 1000;; most /= 2) {
-    std::string line = CiCommandFilter::json(write_json(whole_status(result, out, most)), all);
+    std::string line = CiCommandFilter::json(write_json(with_short_texts(members, most)), all);
     line += '\n';
     if (line.size() <= kMostStatusBytes || most <= kShortestText) return line;
   }
+}
+
+std::string status_line(const Json& result, const std::string& out) {
+  const auto text = [&result](const char* name) {
+    return result[name].is_string() ? result[name] : Json();
+  };
+  const Json& total = result["usage"]["total"];
+  return status_line(Json::object(
+      {{"status", text("status")},
+       {"exit_code", result["exit_code"]},
+       {"reason", text("reason")},
+       {"next", text("next")},
+       {"retryable", result["retryable"]},
+       {"retry_after_s", result["retry_after_s"]},
+       {"run_id", text("run_id")},
+       {"tokens", total.is_object()
+                      ? Json(total.integer_at("input_tokens") + total.integer_at("output_tokens"))
+                      : Json()},
+       {"cost_usd", result["usage"]["cost_usd"]},
+       {"out", out.empty() ? Json() : Json(out)}}));
 }
 
 Json unstarted_result(ExitCode code, const std::string& reason) {

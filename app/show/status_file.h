@@ -13,6 +13,11 @@ namespace sortie {
 
 inline constexpr std::size_t kMostStatusBytes = 4096;  ///< of a Kubernetes termination message
 
+/// An object as one line of JSON with its newline, at most kMostStatusBytes: its texts are cut as far as
+/// that needs. Signs of CI commands are escaped in it.
+/// @param members  a handful, without further texts inside of them; "status" is the first
+std::string status_line(const Json& members);
+
 /// The status of a run as one line of JSON with its newline, at most kMostStatusBytes: status,
 /// exit_code, reason, next, retryable, retry_after_s, run_id, tokens, cost_usd, out. Long texts are
 /// cut. Signs of CI commands are escaped in it.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/config/diagnostic.h"
+#include "core/rates/rate_limits.h"
 
 namespace sortie {
 
@@ -62,12 +63,6 @@ struct BatchRetry {
   std::chrono::milliseconds max_wait{std::chrono::minutes(10)};
 };
 
-/// What a provider allows in a minute.
-struct RateLimit {
-  std::optional<std::int64_t> requests{};
-  std::optional<std::int64_t> tokens{};
-};
-
 /// A batch: many runs, made of tasks × workspaces × vars × instances.
 struct Manifest {
   std::filesystem::path file;    ///< absolute
@@ -86,9 +81,9 @@ struct Manifest {
   bool keep_going = false;
   BatchBudget budget;
   BatchRetry retry;
-  std::map<std::string, RateLimit> rate_limits;  ///< by provider
-  std::filesystem::path rate_limits_file;        ///< absolute, instead of them; "" for none
-  std::string predictions;  ///< a file's name in the batch's folder; "" for none
+  std::vector<ProviderRate> rate_limits;
+  std::filesystem::path rate_limits_file;  ///< absolute, instead of them; "" for none
+  std::string predictions;                 ///< a file's name in the batch's folder; "" for none
 };
 
 /// The most runs of a batch.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/batch/run_name.h"
+#include "core/rates/rate_limits.h"
 #include "core/task/task_fields.h"
 
 namespace sortie {
@@ -182,35 +183,17 @@ Fields retry_fields(BatchRetry& retry) {
            "The longest such pause, unless the provider names a longer one.");
 }
 
-Fields rate_fields(RateLimit& limit) {
-  return Fields("rate limit")
-      .add("requests", integer_value(limit.requests, 1, 1'000'000'000), "Requests a minute.")
-      .add("tokens", integer_value(limit.tokens, 1, 1'000'000'000'000), "Tokens a minute.");
-}
-
+/// A file, or what it would have as `providers`.
 FieldValue rate_limits_value(Manifest& manifest) {
-  return {.schema =
-              [] {
-                RateLimit any;
-                return text_or(Json::object(
-                    {{"type", "object"}, {"additionalProperties", rate_fields(any).schema()}}));
-              },
+  FieldValue providers = provider_rates_value(manifest.rate_limits);
+  return {.schema = [schema = providers.schema] { return text_or(schema()); },
           .read =
-              [&manifest](const YamlNode& node, const std::string& name, Diagnostics& findings) {
-                if (!node.is_mapping()) {
-                  if (const auto text = read_text(
-                          node, name, {.meaning = "a mapping of providers, or a file"}, findings))
-                    manifest.rate_limits_file = absolute_path(manifest.folder, *text);
-                  return;
-                }
-                for (const YamlMember& member : node.members) {
-                  RateLimit limit;
-                  rate_fields(limit).read(member.value, findings);
-                  if (!limit.requests && !limit.tokens)
-                    findings.error(member.key.place,
-                                   "'" + member.key.text + "' needs 'requests' or 'tokens'");
-                  manifest.rate_limits[member.key.text] = limit;
-                }
+              [&manifest, read = providers.read](const YamlNode& node, const std::string& name,
+                                                 Diagnostics& findings) {
+                if (node.is_mapping()) return read(node, name, findings);
+                if (const auto text = read_text(
+                        node, name, {.meaning = "a mapping of providers, or a file"}, findings))
+                  manifest.rate_limits_file = absolute_path(manifest.folder, *text);
               },
           .write = kNotWritten};
 }

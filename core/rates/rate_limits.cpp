@@ -124,7 +124,40 @@ Json providers_schema() {
                        {"additionalProperties", std::move(forms)}});
 }
 
-FieldValue providers_value(std::vector<ProviderRate>& target) {
+struct Draft {
+  std::string state;
+  std::vector<ProviderRate> limits;
+};
+
+Fields file_fields(Draft& draft) {
+  return Fields("rate limits")
+      .require("version", version_value(1), "The version of this format.")
+      .add("state", where_given(text_value(draft.state)),
+           "The file that all runs share, relative to this one's folder; by default its name with "
+           "'.state'.")
+      .require("providers", provider_rates_value(draft.limits),
+               "The limits, by the name of a provider or by a server's https://host:port.");
+}
+
+Draft read_draft(const fs::path& file) {
+  const TextFile text = read_text_file(file, kMostFileBytesOfLimits);
+  if (!text.problem.empty())
+    throw InputError("--rate-limits " + path_text(file) + ": " + text.problem);
+  Diagnostics findings;
+  const std::size_t source = findings.add_source(file.string(), text.text);
+  const YamlNode root = read_yaml(source, findings);
+  Draft draft;
+  if (root.kind == YamlNode::Kind::null && findings.empty())
+    findings.error({.source = source}, "the file is empty; it needs 'version: 1' and 'providers'");
+  else
+    file_fields(draft).read(root, findings);
+  findings.throw_if_any();
+  return draft;
+}
+
+}  // namespace
+
+FieldValue provider_rates_value(std::vector<ProviderRate>& target) {
   return {.schema = providers_schema,
           .read =
               [&target](const YamlNode& node, const std::string& name, Diagnostics& findings) {
@@ -149,38 +182,11 @@ FieldValue providers_value(std::vector<ProviderRate>& target) {
               }};
 }
 
-struct Draft {
-  std::string state;
-  std::vector<ProviderRate> limits;
-};
-
-Fields file_fields(Draft& draft) {
-  return Fields("rate limits")
-      .require("version", version_value(1), "The version of this format.")
-      .add("state", where_given(text_value(draft.state)),
-           "The file that all runs share, relative to this one's folder; by default its name with "
-           "'.state'.")
-      .require("providers", providers_value(draft.limits),
-               "The limits, by the name of a provider or by a server's https://host:port.");
+std::string rate_limits_text(const fs::path& state, const std::vector<ProviderRate>& limits) {
+  Draft draft{.state = state.string(), .limits = limits};
+  // JSON is YAML, too.
+  return write_json_pretty(file_fields(draft).write()) + "\n";
 }
-
-Draft read_draft(const fs::path& file) {
-  const TextFile text = read_text_file(file, kMostFileBytesOfLimits);
-  if (!text.problem.empty())
-    throw InputError("--rate-limits " + path_text(file) + ": " + text.problem);
-  Diagnostics findings;
-  const std::size_t source = findings.add_source(file.string(), text.text);
-  const YamlNode root = read_yaml(source, findings);
-  Draft draft;
-  if (root.kind == YamlNode::Kind::null && findings.empty())
-    findings.error({.source = source}, "the file is empty; it needs 'version: 1' and 'providers'");
-  else
-    file_fields(draft).read(root, findings);
-  findings.throw_if_any();
-  return draft;
-}
-
-}  // namespace
 
 std::string origin_of(const Url& url) {
   return (url.secure ? "https://" : "http://") + url.authority();

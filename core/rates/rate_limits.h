@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/fields.h"
 #include "core/host/url.h"
 #include "core/json/json.h"
 #include "core/rates/rate_bucket.h"
@@ -47,6 +48,14 @@ inline constexpr const char* kRateStateEnding = ".state";
 /// Reads a file of limits. Its state is by default beside it, named as it with kRateStateEnding.
 /// @throws InputError  all findings: "FILE:LINE:COLUMN: error: …"
 RateLimits load_rate_limits(const std::filesystem::path& file);
+
+/// The value of `providers` in such a file, for other files that have limits.
+FieldValue provider_rates_value(std::vector<ProviderRate>& target);
+
+/// A whole file of these limits, as load_rate_limits() reads it.
+/// @param state  absolute, or relative to the file's folder
+std::string rate_limits_text(const std::filesystem::path& state,
+                             const std::vector<ProviderRate>& limits);
 
 /// JSON Schema (draft 2020-12) of the file, from the table by which it is read.
 Json rate_limits_schema();

@@ -145,9 +145,20 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-std::string state_bytes(const StoredState& stored) {
+std::string with_state_head(std::string_view content) {
   std::string bytes(kContentAt, '\0');
-  Writer to(bytes);
+  bytes += content;
+  const std::uint64_t length = bytes.size();
+  const std::uint64_t sum = checksum(content);
+  std::memcpy(bytes.data(), kRateStateMagic.data(), kRateStateMagic.size());
+  std::memcpy(bytes.data() + kLengthAt, &length, sizeof length);
+  std::memcpy(bytes.data() + kChecksumAt, &sum, sizeof sum);
+  return bytes;
+}
+
+std::string state_bytes(const StoredState& stored) {
+  std::string content;
+  Writer to(content);
   to.number(stored.sequence);
   to.time(stored.written_at);
   to.text(std::string_view(stored.boot).substr(0, kMostBootBytes));
@@ -164,12 +175,7 @@ std::string state_bytes(const StoredState& stored) {
       to.time(ticket.awake_at);
     }
   }
-  const std::uint64_t length = bytes.size();
-  const std::uint64_t sum = checksum(std::string_view(bytes).substr(kContentAt));
-  std::memcpy(bytes.data(), kRateStateMagic.data(), kRateStateMagic.size());
-  std::memcpy(bytes.data() + kLengthAt, &length, sizeof length);
-  std::memcpy(bytes.data() + kChecksumAt, &sum, sizeof sum);
-  return bytes;
+  return with_state_head(content);
 }
 
 std::size_t state_length(std::string_view begin) {

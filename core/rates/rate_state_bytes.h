@@ -34,6 +34,9 @@ inline constexpr std::size_t kMostStateBytes = 128u << 10;
 ///     a text: its length (4), its bytes
 std::string state_bytes(const StoredState& stored);
 
+/// The same of a content that was made elsewhere: puts magic, length and checksum before it.
+std::string with_state_head(std::string_view content);
+
 /// The length of the text that begins so; 0 if none does.
 std::size_t state_length(std::string_view begin);
 

@@ -175,6 +175,37 @@ BOOST_AUTO_TEST_CASE(instances_and_commits_of_a_repository_become_runs_and_predi
   check_paid_once(server, 1);
 }
 
+BOOST_AUTO_TEST_CASE(depth_says_how_much_history_a_checkout_has) {
+  CountingServer server;
+  const BatchFolders folders;
+  for (const char* text : {"a\n1\n", "a\n2\n", "a\n3\n"}) {
+    folders.write("work/a.txt", text);
+    folders.commit_workspace();
+  }
+  const std::string all = git(folders.workspace(), {"rev-list", "--count", "HEAD"});
+  const struct {
+    const char* depth;
+    int commits;
+  } rows[] = {{"", std::stoi(all)}, {", depth: 1", 1}, {", depth: 2", 2}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT("workspace with git" << row.depth) {
+      folders.write("task.yaml",
+                    "version: 1\nprompt: 'Do it, mark:{{run}} .'\npolicy: auto\n"
+                    "vars: {run: {required: true, trusted: true}}\nmodel: {retries: 0}\n"
+                    "verify: {commands: ['test $(git rev-list --count HEAD) = " +
+                        std::to_string(row.commits) + "'], rounds: 0}\n");
+      folders.write("batch.yaml",
+                    "version: 1\ntasks: [task.yaml]\nname: '{{run}}'\nvars: [{run: run-1}]\n"
+                    "workspaces: [{git: work" +
+                        std::string(row.depth) + "}]\n");
+
+      const ProgramEnd end = run_program(folders.batch(server.url(), {"--fresh"}));
+
+      BOOST_TEST(end.status == 0, end.errors);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_stopped_batch_ends_with_its_runs_and_the_same_command_goes_on) {
   const BatchFolders folders;
   folders.write_manifest(2);

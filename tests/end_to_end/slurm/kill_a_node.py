@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""kill_a_node.py FOLDER RUNS SHARDS: a batch of RUNS through ci/slurm/submit.sh on two nodes of a real Slurm, of
-which one is killed while its runs are in the middle of a command, and a shard of the other one gets the
-signal of its time's end. Prints what came of it, as JSON. FOLDER is empty; PATH has sortie."""
+"""kill_a_node.py FOLDER RUNS SHARDS [KILLS]: a batch of RUNS through ci/slurm/submit.sh on two nodes of a real Slurm,
+of which one is killed while its runs are in the middle of a command, and a shard of the other one gets the
+signal of its time's end. After that KILLS of the runs are killed, each at any moment. Prints what came of it, as
+JSON. FOLDER is empty; PATH has sortie."""
 
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -74,8 +78,56 @@ def end_of_time(cluster, node):
     wait_for("a requeue", lambda: cluster.jobs()[job][0] == "PENDING")
 
 
+class Killer:
+    """Kills runs, each once, up to 0.3 s after it was seen first."""
+
+    def __init__(self, folder, runs, kills):
+        # Those at the gate were killed with their node, or by the end of their time.
+        begun = {path.name for path in (folder / "out/runs").iterdir()}
+        names = [name for name in (f"run-{number}" for number in range(1, runs + 1)) if name not in begun]
+        self.waiting = set(random.sample(names, kills))
+        self.due = {}
+        self.killed = []
+
+    def look(self):
+        for process in descendants(os.getpid()):
+            words = words_of(process).split(" ")
+            if words[:2] != ["sortie", "run"]:
+                continue
+            name = Path(words[words.index("--out") + 1]).name
+            if name not in self.waiting:
+                continue
+            if time.monotonic() < self.due.setdefault(name, time.monotonic() + random.uniform(0, 0.3)):
+                continue
+            self.waiting.remove(name)
+            try:
+                os.kill(process, signal.SIGKILL)
+                self.killed.append(name)
+            except ProcessLookupError:
+                pass  # it was faster
+
+
+def unrecorded(folder):
+    """Run → the turns of which a request stands in its transcript without a response."""
+    found = {}
+    for file in (folder / "out/runs").glob("*/transcript.jsonl"):
+        requests, responses = [], []
+        for line in file.read_text().splitlines():
+            record = json.loads(line)
+            if record["type"] == "model.request":
+                requests.append(record["turn"])
+            elif record["type"] == "model.response":
+                responses.append(record["turn"])
+        for turn in responses:
+            requests.remove(turn)
+        if requests:
+            found[file.parent.name] = requests
+    return found
+
+
 def main():
     folder, runs, shards = Path(sys.argv[1]).resolve(), int(sys.argv[2]), int(sys.argv[3])
+    kills = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     write_batch(folder, runs)
     start_server(folder)
     environment = {"SORTIE_BASE_URL": f"http://127.0.0.1:{(folder / 'port').read_text()}/v1",
@@ -88,10 +140,12 @@ def main():
         wait_for("all runs at the gate", lambda: everybody_waits(cluster))
         cluster.kill_node("n1")
         end_of_time(cluster, "n0")
+        killer = Killer(folder, runs, kills)
         (folder / "gate/open").touch()
         cluster.revive_node("n1")
 
         def is_over():
+            killer.look()
             cluster.start_now()
             return not cluster.jobs()
 
@@ -100,6 +154,8 @@ def main():
     print(json.dumps({
         "jobs": said,
         "merge": state,
+        "killed": killer.killed,
+        "unrecorded": unrecorded(folder),
         "logs": {file.name: file.read_text() for file in sorted((folder / "out.log").iterdir())},
         "key_at_slurm": any(b"sk-not-for-slurm" in file.read_bytes()
                             for file in (folder / "slurm").rglob("*") if file.is_file()),
