@@ -82,10 +82,10 @@ BOOST_AUTO_TEST_CASE(a_batch_whose_node_was_killed_is_whole_and_was_paid_once,
   BOOST_TEST(rows == runs, logs);
   BOOST_TEST(fs::exists(folder / "out/report.html"));
   BOOST_TEST(said["killed"].items().size() > 0u);
-  // Each run has three responses, and one that was recorded was not sent again. A run that is killed at
+  // Each run has four responses, and one that was recorded was not sent again. A run that is killed at
   // any moment may have been sent an answer that it could not record any more.
   const auto sent = sent_responses(read_file(folder / "log.jsonl"));
-  BOOST_TEST(sent.size() == 3u * static_cast<std::size_t>(runs));
+  BOOST_TEST(sent.size() == 4u * static_cast<std::size_t>(runs));
   int twice = 0;
   for (const auto& [response, times] : sent) {
     twice += times - 1;

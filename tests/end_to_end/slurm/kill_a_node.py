@@ -41,8 +41,9 @@ def write_batch(folder, runs):
         "version: 1\ntasks: [task.yaml]\nworkspaces: [project]\ninstances: instances.jsonl\n")
     lines = ""
     for number in range(1, runs + 1):
-        # A command that was killed is not run again by itself, so it is the next one that writes.
-        script = [f"until [ -e {folder}/gate/open ]; do sleep 0.05; done", f"echo {number} > answer.txt"]
+        # A command that was killed is not run again by itself, so the next one does what is missing.
+        script = [f"until [ -e {folder}/gate/open ]; do sleep 0.05; done", f"echo {number} > answer.txt",
+                  f"test -s answer.txt || echo {number} > answer.txt"]
         (folder / f"cassettes/run-{number}.jsonl").write_text(cassette(script, number))
         lines += json.dumps({"instance_id": f"run-{number}", "words": f"Ticket {number}: write it."}) + "\n"
     (folder / "instances.jsonl").write_text(lines)
