@@ -10,7 +10,6 @@ namespace sortie {
 namespace {
 
 constexpr int kMostShards = 100'000;
-constexpr const char* kOwnCount = "SORTIE_SHARDS";
 
 std::optional<int> number_of(std::string_view text) {
   int number = 0;
@@ -76,12 +75,12 @@ class Engines {
   Shard of(const Engine& engine) const {
     std::optional<int> count = count_;
     if (!count && engine.count != nullptr) count = variable(engine.count);
-    if (!count) count = variable(kOwnCount);
+    if (!count) count = variable("SORTIE_SHARDS");
     if (!count)
       refuse(flag_, std::string(engine.name) + " sets " + engine.index + " here, but " +
                         (engine.count != nullptr ? std::string(engine.count) + " is missing"
                                                  : "does not say how many there are") +
-                        "; write --shard auto/N, or set " + kOwnCount);
+                        "; write --shard auto/N, or set SORTIE_SHARDS");
     const int index = *variable(engine.index);
     return checked(index - engine.first + 1, *count, engine.index, environment_(engine.index));
   }

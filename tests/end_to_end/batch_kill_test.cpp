@@ -169,6 +169,21 @@ int wanted_runs() {
 
 BOOST_AUTO_TEST_SUITE(batch)
 
+BOOST_AUTO_TEST_CASE(many_small_runs_end_without_a_failure_and_each_is_paid_once) {
+  CountingServer server;
+  const BatchFolders folders;
+  folders.write_manifest(wanted_runs());
+
+  const ProgramEnd end =
+      Program(folders.batch(server.url(), {"--jobs", "8"})).finish(std::chrono::seconds(3000));
+
+  BOOST_TEST(end.status == 0, end.errors);
+  check_paid_once(server, wanted_runs());
+  // The batch's own sum: its time is the last of it.
+  const std::size_t sum = end.errors.find(" runs: ");
+  BOOST_TEST_MESSAGE(end.errors.substr(end.errors.rfind('\n', sum) + 1));
+}
+
 /// What was recorded is never asked for again, wherever a kill comes. What was cut off is asked for
 /// once more. Between the two a provider may have sent an answer to its end that a killed process could
 /// not record any more: only kills at any moment may hit that, and they are counted apart.
