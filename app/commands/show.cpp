@@ -53,7 +53,7 @@ std::optional<bool> is_at_work(const fs::path& folder) {
 }
 
 std::string plural(std::int64_t number, const char* noun) {
-  return with_thousands(number) + " " + noun + (number == 1 ? "" : "s");
+  return words_of_count(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 /// What the log of a run does not have: its end, as people ask for it.
@@ -114,7 +114,7 @@ class EndLines {
     if (story_.best_of.attempts.empty()) return;
     heading(plural(static_cast<std::int64_t>(story_.best_of.attempts.size()), "attempt"));
     for (const StoryAttempt& one : story_.best_of.attempts)
-      line("  " + std::to_string(one.number) + (one.picked ? " (picked): " : ": ") + one.status +
+      line("  " + words_of_count(one.number) + (one.picked ? " (picked): " : ": ") + one.status +
            "; " + one.why);
   }
 
@@ -123,8 +123,8 @@ class EndLines {
     char usd[32] = "unknown";
     if (usage.usd) std::snprintf(usd, sizeof usd, "%.4f USD", *usage.usd);
     line("\n" + plural(static_cast<std::int64_t>(story_.turns.size()), "turn") + ", " +
-         plural(story_.tool_calls, "call") + ", " + with_thousands(usage.input + usage.output) +
-         " tokens (" + with_thousands(usage.cached) + " cached), cost " + usd + ", " +
+         plural(story_.tool_calls, "call") + ", " + words_of_count(usage.total()) + " tokens (" +
+         words_of_count(usage.cached) + " cached), cost " + usd + ", " +
          words_of_time(story_.times.total()));
   }
 
@@ -132,7 +132,7 @@ class EndLines {
     const StoryVerdict& verdict = story_.verdict;
     if (!story_.problem.empty()) line(story_.problem, Tint::bad);
     std::string text = verdict.status;
-    if (verdict.ended) text += " (" + std::to_string(verdict.code) + ")";
+    if (verdict.ended) text += " (" + words_of_count(verdict.code) + ")";
     line(text + ": " + verdict.cause, verdict.code == 0 ? Tint::good : Tint::bad);
     if (!verdict.next.empty()) line("next: " + verdict.next);
   }

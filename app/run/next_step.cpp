@@ -10,6 +10,7 @@
 #include "app/show/call_lines.h"
 #include "app/show/event_items.h"
 #include "app/show/failure.h"
+#include "ci/report/run_story.h"
 #include "core/base/clock.h"
 #include "core/catalog/known_models.h"
 #include "core/files/file_name.h"
@@ -147,7 +148,7 @@ std::string after_verification(const EndFacts& facts) {
            (facts.inputs.policy.file.empty() ? policy : seen_there(policy)) + " -- " +
            with_setup(*failed, facts.result.verification ? *facts.result.verification
                                                          : *facts.result.verification_before);
-  return (elsewhere ? "(" + steps + ")" : steps) + " shows it by hand; " + where;
+  return (elsewhere ? "(" + steps + ")" : steps) + std::string(kShownByHand) + where;
 }
 
 /// Whether the verification failed on the start state, as the agent left it.

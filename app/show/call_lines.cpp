@@ -7,6 +7,7 @@
 #include "app/show/event_items.h"
 #include "core/base/error.h"
 #include "core/json/json.h"
+#include "core/text/display_width.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
@@ -53,6 +54,7 @@ const char* word_of(Ruling ruling) { return ruling == Ruling::deny ? "denied" : 
 }  // namespace
 
 std::string seconds_text(std::chrono::milliseconds duration) {
+  if (duration < std::chrono::milliseconds(0)) return "unknown";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
   if (seconds >= 60)
     return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
@@ -68,9 +70,9 @@ std::string verdict_of(const std::optional<ExitStatus>& exit, bool success) {
     case Ending::exited:
       // The command may succeed and print an invalid result.
       if (exit->code == 0) return success ? "" : "failed";
-      return "exit " + std::to_string(exit->code);
+      return "exit " + words_of_count(exit->code);
     case Ending::signalled:
-      return "signal " + std::to_string(exit->code);
+      return "signal " + words_of_count(exit->code);
     case Ending::timed_out:
       return "timed out";
     case Ending::cancelled:

@@ -21,7 +21,7 @@ constexpr const char* kWaiting = "waiting for the model";
 constexpr const char* kReadingChanges = "reading the changes";
 
 std::string counted(std::int64_t number, const char* noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+  return words_of_count(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -111,13 +111,13 @@ void LogLines::add_words() {
 
 void LogLines::show(const CompactionRecord& record) {
   add_turn_line(std::string("context: ") + name_of(record.method) + ", " +
-                with_thousands(record.tokens_before) + " tokens became " +
-                with_thousands(record.tokens_after) + " (" + record.cause + ")");
+                words_of_count(record.tokens_before) + " tokens became " +
+                words_of_count(record.tokens_after) + " (" + record.cause + ")");
 }
 
 void LogLines::show(const ModelCutOff& answer) {
   add_turn_line("model: the answer broke off; it counts as " +
-                    std::to_string(answer.tokens.output_tokens) + " output tokens" +
+                    words_of_count(answer.tokens.output_tokens) + " output tokens" +
                     (answer.cost ? " (" + answer.cost->exact() + " USD)" : "") + ", by estimate",
                 Tint::caution);
 }
@@ -125,7 +125,7 @@ void LogLines::show(const ModelCutOff& answer) {
 void LogLines::show(const RetryRecord& retry) {
   // The message of a refused request begins with its status.
   std::string cause = retry.message.starts_with("HTTP status ") ? retry.message
-                      : retry.status == 0                       ? retry.kind + ": " + retry.message
+                      : retry.status <= 0                       ? retry.kind + ": " + retry.message
                                           : "status " + std::to_string(retry.status) + ", " +
                                                 retry.kind + ": " + retry.message;
   if (cause.ends_with('.')) cause.pop_back();
@@ -144,12 +144,13 @@ void LogLines::show(const PacedWait& wait) {
 }
 
 void LogLines::show(const FallbackRecord& record) {
-  add_turn_line("model: " + shown(record.reason) + "; " + record.to + " takes over from " +
-                    record.from +
-                    (record.dropped == 0
-                         ? ""
-                         : ", without " + std::to_string(record.dropped) + " items of reasoning"),
-                Tint::caution);
+  add_turn_line(
+      "model: " + shown(record.reason) + "; " + record.to + " takes over from " + record.from +
+          (record.dropped == 0
+               ? ""
+               : ", without " + words_of_count(static_cast<std::int64_t>(record.dropped)) +
+                     " items of reasoning"),
+      Tint::caution);
 }
 
 void LogLines::show(const CallDecided& call) {
@@ -229,7 +230,7 @@ void LogLines::show(const VerificationCompleted& record) {
   std::string note = verdict_of(record.exit, record.passed);
   if (note.empty()) note = "passed";
   if (bad && !before && (options_.rounds > 1 || record.round > 1))
-    note += ", round " + std::to_string(record.round) +
+    note += ", round " + words_of_count(record.round) +
             (record.round <= options_.rounds ? " of " + std::to_string(options_.rounds) : "");
   LogEntry entry{.mark = std::string("verify") + (record.setup ? ", setup" : "") +
                          (before ? ", before the work: " : ": "),

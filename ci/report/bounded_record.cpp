@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "ci/report/known_number.h"
 #include "core/record/diff_names.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
@@ -100,6 +101,7 @@ std::optional<BoundedEvent> bounded_event(const TranscriptRecord& record,
   if (Json* output = data.find("output"); output != nullptr && is_text_blob(*output))
     *output = Json(bounded_text(folder / output->string_at("blob"), *output, &cut));
   take_blobs(data, folder, 0);
+  take_known_numbers(data);
   if (redactor != nullptr)
     if (auto changed = redactor->changed(data)) data = std::move(*changed);
   std::optional<RunEvent> event = read_event(record.type, record.turn, data);

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "ci/report/excerpt.h"
+#include "ci/report/known_number.h"
+#include "core/text/display_width.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
@@ -45,8 +47,9 @@ std::string words_of_actions(const std::vector<RecordedAction>& actions, const s
 std::string words_of_ending(const std::optional<ExitStatus>& exit, bool success) {
   if (!exit) return success ? "" : "failed";
   if (exit->ending == Ending::exited && exit->code == 0) return success ? "" : "failed";
-  if (exit->ending == Ending::exited) return "exit " + std::to_string(exit->code);
-  if (exit->ending == Ending::signalled) return "signal " + std::to_string(exit->code);
+  if (exit->ending == Ending::exited)
+    return "exit " + words_of_count(exit->code <= 255 ? exit->code : kUnknown);
+  if (exit->ending == Ending::signalled) return "signal " + words_of_count(exit->code);
   std::string words = name_of(exit->ending);
   std::replace(words.begin(), words.end(), '_', ' ');
   return words + (exit->detail.empty() ? "" : ": " + visible_line(exit->detail));
@@ -59,6 +62,7 @@ std::string words_of_rule(const std::optional<RecordedRule>& rule) {
 }
 
 std::string words_of_time(std::chrono::milliseconds time) {
+  if (time < std::chrono::milliseconds(0)) return "unknown";
   const auto seconds = time.count() / 1000;
   if (seconds >= 60)
     return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";

@@ -43,7 +43,8 @@ std::string text_of(const Excerpt& excerpt) {
 
 std::string seconds_text(milliseconds time) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(time.count()) / 1000);
+  const auto known = std::max(time, milliseconds(0));  // the schemas have no other word
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(known.count()) / 1000);
   return text;
 }
 
@@ -85,7 +86,7 @@ void add_cases(const StoryCommand& command, Suite& suite) {
   // A command may fail for more than its tests.
   if (!known || whole.failure.empty() != (results.failures() == 0)) suite.cases.push_back(whole);
   if (known) suite.output += whole.text.empty() ? text_of(command.output) : whole.text;
-  suite.time += command.duration;
+  suite.time = known_sum(suite.time, command.duration);
 }
 
 Suite suite_of_run(const RunStory& story) {

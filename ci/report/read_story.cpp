@@ -5,9 +5,11 @@
 
 #include "ci/report/bounded_record.h"
 #include "ci/report/diff_story.h"
+#include "ci/report/known_number.h"
 #include "ci/report/redact_story.h"
 #include "ci/report/story_maker.h"
 #include "core/base/error.h"
+#include "core/base/exit_code.h"
 #include "core/files/file_name.h"
 #include "core/record/diff_names.h"
 #include "core/record/run_history.h"
@@ -31,6 +33,13 @@ constexpr std::size_t kMostResult = 64u << 20;
 /// Records that only the model needs are not parsed: they are the largest ones.
 bool is_for_people(std::string_view line) {
   return line.substr(0, 160).find(R"("type":"model.request")") == line.npos;
+}
+
+/// The exit code of that end; -1 where code and status do not belong together.
+int known_code(std::int64_t code, const std::string& status) {
+  for (const ExitCodeRow& row : exit_code_table())
+    if (static_cast<int>(row.code) == code && status == row.status) return static_cast<int>(code);
+  return -1;
 }
 
 /// Reads what can be read: a record that is torn or was changed ends the story.
@@ -61,10 +70,11 @@ void take_verdict(const std::optional<RunEnd>& end, const Json& result, StoryVer
     return;
   }
   verdict.ended = true;
-  verdict.code = static_cast<int>(
-      result.integer_at("exit_code", end ? static_cast<std::int64_t>(end->code) : -1));
-  verdict.status = visible_line(result.string_at(
-      "status", end ? (end->status.empty() ? status_word(end->code) : end->status) : "unfinished"));
+  const std::string status = result.string_at(
+      "status", end ? (end->status.empty() ? status_word(end->code) : end->status) : "unfinished");
+  verdict.code = known_code(
+      result.integer_at("exit_code", end ? static_cast<std::int64_t>(end->code) : -1), status);
+  verdict.status = visible_line(status);
   verdict.cause = visible_line(result.string_at("reason", end ? end->reason : ""), 2000);
   verdict.next = visible_line(result.string_at("next"), 2000);
   verdict.retryable = result["retryable"].boolean();
@@ -87,15 +97,14 @@ void take_setting(const Json& result, RunStory& story) {
   if (!result["stages"].items().empty()) {
     story.stages.clear();
     for (const Json& stage : result["stages"].items())
-      story.stages.push_back({visible_line(stage.string_at("name"), 100),
-                              static_cast<int>(stage.integer_at("turns")),
+      story.stages.push_back({visible_line(stage.string_at("name"), 100), stage.integer_at("turns"),
                               visible_line(stage.string_at("ended"))});
   }
 }
 
 void take_times(const Json& result, RunStory& story) {
   milliseconds own(0);
-  for (const StoryTurn& turn : story.turns) own += turn.times.own;
+  for (const StoryTurn& turn : story.turns) own = known_sum(own, turn.times.own);
   const Json& durations = result["durations"];
   story.times.own = durations.is_object() ? milliseconds(durations.integer_at("own_ms")) : own;
 }
@@ -243,7 +252,7 @@ void take_attempts(const Json& result, StoryBestOf& best_of) {
   best_of.duration = milliseconds(sum.integer_at("duration_ms"));
   for (const Json& one : result["attempts"].items()) {
     if (best_of.attempts.size() >= kMostAttemptsShown) return;
-    StoryAttempt attempt{.number = static_cast<int>(one.integer_at("n")),
+    StoryAttempt attempt{.number = one.integer_at("n"),
                          .status = visible_line(one.string_at("status"), 100),
                          .files = one.integer_at("files"),
                          .lines = one.integer_at("lines"),
@@ -279,6 +288,7 @@ RunStory read_run_story(const fs::path& run, const Json& result, const Redactor*
     if (is_folder) said = result_of_attempts(folder, story.setting.run_id);
     if (said.is_null()) said = end->result;
   }
+  take_known_numbers(said);
   if (redactor != nullptr)
     if (auto changed = redactor->changed(said)) said = std::move(*changed);
   take_verdict(end, said, story.verdict);

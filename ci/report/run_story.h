@@ -6,21 +6,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ci/report/excerpt.h"
+#include "ci/report/known_number.h"
 #include "core/record/events.h"
 
 namespace sortie {
 
 // A run as a value for people, from which summary.md, report.html, other formats and `sortie show`
-// are made. All texts are as Excerpt has them: readable, not escaped for any format.
+// are made. All texts are as Excerpt has them: readable, not escaped for any format. All numbers and
+// times are as known_number.h has them: kUnknown where a record has nonsense.
+
+/// In StoryVerdict::next, between a command that shows what failed and the rest of the sentence.
+inline constexpr std::string_view kShownByHand = " shows it by hand; ";
 
 /// How the run ended.
 struct StoryVerdict {
   bool ended = false;                 ///< false: it was killed, or is at work
   std::string status = "unfinished";  ///< as in result.json
-  int code = -1;                      ///< exit code; -1 without an end
+  int code = -1;                      ///< exit code; -1: no end, or one that contradicts itself
   std::string cause{};                ///< a sentence
   std::string next{};                 ///< what to do; may be ""
   bool retryable = false;
@@ -151,7 +157,8 @@ struct StoryUsage {
   std::int64_t reasoning = 0;  ///< part of output
   bool estimated = false;
   std::optional<double> usd{};  ///< nothing: unknown
-  std::int64_t fresh() const noexcept { return input - cached; }
+  std::int64_t fresh() const noexcept { return known_rest(input, cached); }
+  std::int64_t total() const noexcept { return known_sum(input, output); }
 };
 
 struct StoryTimes {
@@ -159,7 +166,9 @@ struct StoryTimes {
   std::chrono::milliseconds tools{0};
   std::chrono::milliseconds verification{0};
   std::chrono::milliseconds own{0};
-  std::chrono::milliseconds total() const { return model + tools + verification + own; }
+  std::chrono::milliseconds total() const {
+    return known_sum(known_sum(model, tools), known_sum(verification, own));
+  }
 };
 
 struct StoryCall {
@@ -229,7 +238,7 @@ struct StoryStep {
 
 /// One of several attempts at the task.
 struct StoryAttempt {
-  int number = 0;
+  std::int64_t number = 0;
   std::string status;
   std::optional<bool> verified{};
   std::int64_t files = 0;  ///< of its diff
@@ -253,7 +262,7 @@ struct StoryBestOf {
 
 struct StoryStage {
   std::string name;
-  int turns = 0;
+  std::int64_t turns = 0;
   std::string ended;  ///< "completed", "failed", "not-started", "under-way"
 };
 

@@ -6,6 +6,7 @@
 #include "ci/report/call_words.h"
 #include "core/base/clock.h"
 #include "core/provider/wires.h"
+#include "core/text/display_width.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -32,13 +33,15 @@ std::optional<double> dollars(const std::optional<Cost>& cost) {
 }
 
 void add_usage(const StoryUsage& more, StoryUsage& usage) {
-  usage.input += more.input;
-  usage.cached += more.cached;
-  usage.output += more.output;
-  usage.reasoning += more.reasoning;
+  usage.input = known_sum(usage.input, more.input);
+  usage.cached = known_sum(usage.cached, more.cached);
+  usage.output = known_sum(usage.output, more.output);
+  usage.reasoning = known_sum(usage.reasoning, more.reasoning);
   usage.estimated = usage.estimated || more.estimated;
   if (more.usd) usage.usd = usage.usd.value_or(0) + *more.usd;
 }
+
+void add_time(milliseconds more, milliseconds& to) { to = known_sum(to, more); }
 
 StoryDenial story_denial(const Denial& denial, bool audited) {
   return {.tool = visible_line(denial.tool),
@@ -92,9 +95,6 @@ RunStory StoryMaker::take() {
                      return std::pair(a.audited, -a.count) < std::pair(b.audited, -b.count);
                    });
   story_.denied_calls = tally_.denial_count;
-  const bool estimated = story_.usage.estimated;
-  story_.usage = story_usage(tally_.usage);
-  story_.usage.estimated = estimated;
   story_.usage.usd = dollars(tally_.cost());
   story_.tool_calls = tally_.tool_calls;
   story_.retries = tally_.retries;
@@ -138,8 +138,9 @@ void StoryMaker::end_turn() {
   if (!began_ || story_.turns.empty()) return;
   StoryTimes& times = story_.turns.back().times;
   const auto all = std::chrono::duration_cast<milliseconds>(time_ - *began_);
-  times.own = std::max(milliseconds(0), all - times.model - times.tools - times.verification -
-                                            std::exchange(waited_, milliseconds(0)));
+  times.own =
+      known_time(std::max(milliseconds(0), all - times.model - times.tools - times.verification -
+                                               std::exchange(waited_, milliseconds(0))));
   began_.reset();
 }
 
@@ -160,9 +161,9 @@ StoryTurn& StoryMaker::turn() {
 
 void StoryMaker::add(const RetryRecord& retry) {
   const std::string status =
-      retry.status == 0 ? "" : "status " + std::to_string(retry.status) + ", ";
+      retry.status <= 0 ? "" : "status " + std::to_string(retry.status) + ", ";
   note(StoryNote::Kind::retry,
-       "attempt " + std::to_string(retry.attempt) + " failed (" + status +
+       "attempt " + words_of_count(retry.attempt) + " failed (" + status +
            visible_line(retry.kind) + "): " + visible_line(retry.message) + "; again after " +
            words_of_time(retry.delay),
        true);
@@ -189,7 +190,7 @@ void StoryMaker::add(const ModelCutOff& cut_off) {
   usage.estimated = true;
   usage.usd = dollars(cut_off.cost);
   add_usage(usage, turn().usage);
-  story_.usage.estimated = true;
+  add_usage(usage, story_.usage);
   note(StoryNote::Kind::cut_off, "a response was cut off", true);
 }
 
@@ -199,14 +200,14 @@ void StoryMaker::add(const ModelAnswered& answer) {
   turn.aside = answer.aside;
   turn.model = visible_line(answer.served_model.empty() ? answer.model : answer.served_model);
   turn.stop_reason = visible_line(answer.stop_reason);
-  turn.times.model += answer.duration;
-  story_.times.model += answer.duration;
+  add_time(answer.duration, turn.times.model);
+  add_time(answer.duration, story_.times.model);
   if (answer.tokens) {
     StoryUsage usage = story_usage(*answer.tokens);
     usage.estimated = answer.tokens_estimated;
     usage.usd = dollars(answer.cost);
     add_usage(usage, turn.usage);
-    story_.usage.estimated = story_.usage.estimated || usage.estimated;
+    add_usage(usage, story_.usage);
   }
   std::string words;
   std::string reasoning;
@@ -270,8 +271,8 @@ void StoryMaker::add(const ToolOutputRecord& output) {
   one.output = cut(output.output, cut_from_output_);
   for (const std::string& path : output.changed_files)
     if (one.changed.size() < kMostChanged) one.changed.push_back(visible_line(path, 4096));
-  turn().times.tools += output.duration;
-  story_.times.tools += output.duration;
+  add_time(output.duration, turn().times.tools);
+  add_time(output.duration, story_.times.tools);
 }
 
 void StoryMaker::add(const PlanUpdated& plan) {
@@ -342,9 +343,9 @@ void StoryMaker::add(const VerificationCompleted& command) {
   one.compared = visible_line(command.compared, 1000);
   round.passed = std::all_of(round.commands.begin(), round.commands.end(),
                              [](const StoryCommand& each) { return each.done && each.passed; });
-  story_.times.verification += command.exit.duration;
+  add_time(command.exit.duration, story_.times.verification);
   if (began_ && command.phase != VerificationPhase::run_tests)
-    turn().times.verification += command.exit.duration;
+    add_time(command.exit.duration, turn().times.verification);
 }
 
 void StoryMaker::add(const StageRecord& stage) {
@@ -370,8 +371,8 @@ void StoryMaker::add(const CompactionRecord& compaction) {
   note(StoryNote::Kind::compaction,
        std::string("the history was ") +
            (compaction.method == CompactionMethod::summary ? "summarised" : "cut") + ": " +
-           std::to_string(compaction.tokens_before) + " to " +
-           std::to_string(compaction.tokens_after) + " tokens" +
+           words_of_count(compaction.tokens_before) + " to " +
+           words_of_count(compaction.tokens_after) + " tokens" +
            (compaction.reason.empty() ? "" : " (" + visible_line(compaction.reason) + ")"),
        false, cut(compaction.summary));
 }
@@ -379,7 +380,7 @@ void StoryMaker::add(const CompactionRecord& compaction) {
 void StoryMaker::add(const BudgetExhausted& budget) {
   note(StoryNote::Kind::budget,
        std::string("the budget ") + name_of(budget.which) +
-           " is used up: " + std::to_string(budget.used) + " of " + std::to_string(budget.limit),
+           " is used up: " + words_of_count(budget.used) + " of " + words_of_count(budget.limit),
        true);
 }
 

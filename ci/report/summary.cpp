@@ -19,7 +19,7 @@ constexpr std::size_t kShownTurns = 100;
 constexpr std::size_t kShownNotes = 30;
 
 std::string how_many(std::int64_t number, const std::string& noun) {
-  return with_thousands(number) + " " + noun + (number == 1 ? "" : "s");
+  return words_of_count(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 std::string dollars_text(const std::optional<double>& usd) {
@@ -36,11 +36,11 @@ std::string more_line(std::size_t all, std::size_t shown) {
 std::string verdict_part(const RunStory& story) {
   const StoryVerdict& verdict = story.verdict;
   std::string text = "# sortie: " + plain_words(verdict.status);
-  if (verdict.ended) text += " (" + std::to_string(verdict.code) + ")";
+  if (verdict.ended) text += " (" + words_of_count(verdict.code) + ")";
   text += "\n\n";
   if (!verdict.cause.empty()) text += plain_words(verdict.cause) + "\n\n";
   if (!verdict.next.empty()) text += "**Next:** " + plain_words(verdict.next) + "\n\n";
-  if (verdict.retry_after_s)
+  if (verdict.retry_after_s && *verdict.retry_after_s > 0)
     text += "A retry may succeed after " + std::to_string(*verdict.retry_after_s) + " s.\n\n";
   if (!story.problem.empty())
     text += "The record can be read only in part: " + code_span(story.problem) + "\n\n";
@@ -55,7 +55,7 @@ std::string verification_part(const RunStory& story) {
   if (last == story.rounds.rend()) return {};
   const bool before = last->phase == VerificationPhase::before;
   std::string text = std::string("## Verification ") + (last->passed ? "passed" : "failed") +
-                     (before ? " on the start state" : ", round " + std::to_string(last->number)) +
+                     (before ? " on the start state" : ", round " + words_of_count(last->number)) +
                      "\n\n";
   for (const StoryCommand& command : last->commands) {
     text += "- " + code_span(command.command) + ": " +
@@ -150,14 +150,14 @@ std::string attempts_part(const RunStory& story) {
                      how_many(static_cast<std::int64_t>(story.best_of.attempts.size()), "attempt") +
                      "\n\n";
   for (const StoryAttempt& one : story.best_of.attempts)
-    text += "- " + std::to_string(one.number) + (one.picked ? ", **picked**" : "") + ": " +
+    text += "- " + words_of_count(one.number) + (one.picked ? ", **picked**" : "") + ": " +
             plain_words(one.status) + ", " + how_many(one.files, "file") + ", " +
             how_many(one.lines, "line") + ", " + how_many(one.turns, "turn") + ", " +
-            with_thousands(one.tokens) + " tokens, " + dollars_text(one.usd) + ", " +
+            words_of_count(one.tokens) + " tokens, " + dollars_text(one.usd) + ", " +
             words_of_time(one.duration) + (one.why.empty() ? "" : "; " + plain_words(one.why)) +
             "\n";
   return text + "\nPicked by " + code_span(story.best_of.pick) +
-         ". All of them: " + with_thousands(story.best_of.tokens) + " tokens, " +
+         ". All of them: " + words_of_count(story.best_of.tokens) + " tokens, " +
          dollars_text(story.best_of.usd) + ", " + words_of_time(story.best_of.duration) +
          ". The rest of this page is about the picked one.\n\n";
 }
@@ -186,8 +186,8 @@ std::string run_part(const RunStory& story) {
   row("Guarantees proved", joined(proved, ", "));
   row("Guarantees **not** proved", joined(missing, ", "));
   row("Cost", dollars_text(usage.usd));
-  row("Tokens", with_thousands(usage.fresh()) + " new, " + with_thousands(usage.cached) +
-                    " cached, " + with_thousands(usage.output) + " output" +
+  row("Tokens", words_of_count(usage.fresh()) + " new, " + words_of_count(usage.cached) +
+                    " cached, " + words_of_count(usage.output) + " output" +
                     (usage.estimated ? " (partly estimated)" : ""));
   row("Time", "model " + words_of_time(times.model) + ", tools " + words_of_time(times.tools) +
                   ", verification " + words_of_time(times.verification) + ", sortie " +
@@ -222,8 +222,8 @@ std::string turns_part(const RunStory& story) {
   const std::size_t from = story.turns.size() > kShownTurns ? story.turns.size() - kShownTurns : 0;
   for (std::size_t i = from; i < story.turns.size(); ++i) {
     const StoryTurn& turn = story.turns[i];
-    text += "| " + std::to_string(turn.number) + " | " + with_thousands(turn.usage.fresh()) +
-            " | " + with_thousands(turn.usage.cached) + " | " + with_thousands(turn.usage.output) +
+    text += "| " + words_of_count(turn.number) + " | " + words_of_count(turn.usage.fresh()) +
+            " | " + words_of_count(turn.usage.cached) + " | " + words_of_count(turn.usage.output) +
             " | " + words_of_time(turn.times.model) + " | " + words_of_time(turn.times.tools) +
             " | " + words_of_time(turn.times.verification) + " | " +
             std::to_string(turn.calls.size()) + " |\n";

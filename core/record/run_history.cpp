@@ -191,6 +191,8 @@ system_clock::time_point time_of_timestamp(std::string_view text) {
     return value;
   };
   if (text.size() < 24) return {};
+  // Later ones do not fit into nanoseconds since 1970.
+  if (const int year = number(0, 4); year < 1970 || year > 2261) return {};
   std::tm time{};
   time.tm_year = number(0, 4) - 1900;
   time.tm_mon = number(5, 2) - 1;

@@ -104,4 +104,8 @@ std::string with_thousands(std::int64_t number) {
   return digits;
 }
 
+std::string words_of_count(std::int64_t count) {
+  return count < 0 ? "unknown" : with_thousands(count);
+}
+
 }  // namespace sortie

@@ -24,5 +24,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 /// "41,200": a number with its thousands marked.
 std::string with_thousands(std::int64_t number);
+/// The same for a count; "unknown" for one below 0.
+std::string words_of_count(std::int64_t count);
 
 }  // namespace sortie

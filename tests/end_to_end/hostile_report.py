@@ -164,7 +164,24 @@ def deep():
     lines[-1] = lines[-1][:50]
 
 
-special = {"broken-utf8": broken_utf8, "broken-record": broken_record, "large-record": large_record,
+def forged(value, number):
+    """The value with that number in place of each of its own."""
+    if isinstance(value, list):
+        return [forged(each, number) for each in value]
+    if isinstance(value, dict):
+        return {each: one if each == "version" else forged(one, number) for each, one in value.items()}
+    return number if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def numbers(number):
+    """That number for each count, time and code."""
+    for at, record in enumerate(records):
+        record["data"] = forged(record["data"], number)
+        lines[at] = line_of(record)
+
+
+special = {"negative-numbers": lambda: numbers(-6), "large-numbers": lambda: numbers(9_000_000_000_000_000_000),
+           "fractions": lambda: numbers(-6e300), "broken-utf8": broken_utf8, "broken-record": broken_record, "large-record": large_record,
            "large-output": large_output, "many-records": many_records,
            "long-line": long_line, "deep": deep}
 if name in special:

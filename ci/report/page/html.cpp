@@ -63,13 +63,14 @@ Html& Html::operator<<(std::string_view text) {
 }
 
 Html& Html::operator<<(std::int64_t number) {
-  out_ << with_thousands(number);
+  out_ << words_of_count(number);
   return *this;
 }
 
 Html& Html::operator<<(std::chrono::milliseconds time) {
   const auto ms = time.count();
   char text[64];
+  if (ms < 0) return *this << "unknown";
   if (ms < 1000) {
     std::snprintf(text, sizeof text, "%d ms", static_cast<int>(ms));
   } else if (ms < 60'000) {

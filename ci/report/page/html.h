@@ -29,10 +29,10 @@ class Html {
   /// "[U+202E]".
   Html& operator<<(std::string_view text);
   Html& operator<<(const std::string& text) { return *this << std::string_view(text); }
-  Html& operator<<(std::int64_t number);
+  Html& operator<<(std::int64_t number);  ///< "12,345"; "unknown" below 0
   Html& operator<<(int number) { return *this << static_cast<std::int64_t>(number); }
   Html& operator<<(std::size_t number) { return *this << static_cast<std::int64_t>(number); }
-  /// "312 ms", "4.1 s", "2 min 5 s", "1 h 3 min"
+  /// "312 ms", "4.1 s", "2 min 5 s", "1 h 3 min"; "unknown" below 0
   Html& operator<<(std::chrono::milliseconds time);
   /// A mutable array is no literal.
   template <std::size_t N>

@@ -18,8 +18,11 @@ struct Bar {
   std::int64_t fresh = 0;
   std::int64_t output = 0;
   std::int64_t ms = 0;
-  std::string stage{};  ///< of its first turn
-  std::int64_t tokens() const { return cached + fresh + output; }
+  std::string stage{};           ///< of its first turn
+  std::int64_t tokens() const {  ///< as far as they are known
+    return std::max(cached, std::int64_t{0}) + std::max(fresh, std::int64_t{0}) +
+           std::max(output, std::int64_t{0});
+  }
 };
 
 std::vector<Bar> bars_of(const std::vector<StoryTurn>& turns) {
@@ -31,15 +34,13 @@ std::vector<Bar> bars_of(const std::vector<StoryTurn>& turns) {
     Bar bar{.first = turns[from].number, .last = turns[to - 1].number};
     bar.stage = turns[from].stage;
     for (auto i = from; i < to; ++i) {
-      bar.cached += turns[i].usage.cached;
-      bar.fresh += turns[i].usage.fresh();
-      bar.output += turns[i].usage.output;
-      bar.ms += turns[i].times.total().count();
+      bar.cached = known_sum(bar.cached, turns[i].usage.cached);
+      bar.fresh = known_sum(bar.fresh, turns[i].usage.fresh());
+      bar.output = known_sum(bar.output, turns[i].usage.output);
+      bar.ms = known_sum(bar.ms, turns[i].times.total().count());
     }
-    bar.cached /= count;
-    bar.fresh /= count;
-    bar.output /= count;
-    bar.ms /= count;
+    for (std::int64_t* sum : {&bar.cached, &bar.fresh, &bar.output, &bar.ms})
+      if (*sum > 0) *sum /= count;
     bars.push_back(bar);
   }
   return bars;

@@ -13,8 +13,8 @@ StageSum sum_of(const std::string& stage, const std::vector<StoryTurn>& turns) {
   StageSum sum;
   for (const auto& turn : turns) {
     if (turn.stage != stage) continue;
-    sum.tokens += turn.usage.input + turn.usage.output;
-    sum.time += turn.times.total();
+    sum.tokens = known_sum(sum.tokens, turn.usage.total());
+    sum.time = known_sum(sum.time, turn.times.total());
   }
   return sum;
 }

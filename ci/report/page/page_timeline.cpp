@@ -88,7 +88,7 @@ void write_turn_summary(Html& html, const StoryTurn& turn, std::size_t denied, s
   if (!turn.answered) html << "<span class=\"tag warn\">no answer</span>";
   if (denied > 0) html << "<span class=\"tag bad\">" << denied << " denied</span>";
   if (failed > 0) html << "<span class=\"tag bad\">" << failed << " failed</span>";
-  html << "<span class=\"num soft small\">" << turn.usage.input + turn.usage.output << " tokens, "
+  html << "<span class=\"num soft small\">" << turn.usage.total() << " tokens, "
        << turn.times.total() << "</span></summary>";
 }
 

@@ -61,7 +61,7 @@ void write_denial(Html& html, const StoryDenial& denial, bool open) {
   html << "<span class=\"grow\"><span class=\"soft small\">" << denial.tool << "</span> <code>"
        << denial.what << "</code></span></summary><div class=\"in\">";
   if (!denial.reason.empty()) html << "<p><bdi>" << denial.reason << "</bdi></p>";
-  if (!denial.part.empty())
+  if (!denial.part.empty() && denial.part != denial.what)
     html << "<p class=\"small\">Of it: <code>" << denial.part << "</code></p>";
   if (!denial.rule.empty()) {
     html << "<p class=\"soft small\">Rule: <code>" << denial.rule << "</code></p>";
@@ -104,6 +104,25 @@ void write_retry_after(Html& html, const StoryVerdict& verdict) {
        << " have passed, says the provider.";
 }
 
+/// A command in it stands as one.
+void write_next(Html& html, std::string_view next) {
+  const std::size_t command = next.find(kShownByHand);
+  if (command == next.npos) {
+    html << "<bdi>" << next << "</bdi>";
+    return;
+  }
+  html << "<code>" << next.substr(0, command) << "</code><bdi>" << next.substr(command) << "</bdi>";
+}
+
+/// "replay": who served the model, or, where another one was served than asked for, what was asked.
+std::string model_note(const StorySetting& setting) {
+  const std::string& asked = setting.model_requested;
+  const std::string& served = setting.model_served;
+  if (served.empty() || served == asked) return {};
+  return asked.ends_with(" " + served) ? asked.substr(0, asked.size() - served.size() - 1)
+                                       : "asked for: " + asked;
+}
+
 }  // namespace
 
 std::string words_of_status(std::string status) {
@@ -138,7 +157,8 @@ void write_verdict(Html& html, const RunStory& story) {
   if (!verdict.cause.empty()) html << "<p class=\"cause\"><bdi>" << verdict.cause << "</bdi></p>";
   if (!story.problem.empty()) html << "<p class=\"cause\"><bdi>" << story.problem << "</bdi></p>";
   if (!verdict.next.empty()) {
-    html << "<p class=\"next\"><b>Next:</b> <bdi>" << verdict.next << "</bdi>";
+    html << "<p class=\"next\"><b>Next:</b> ";
+    write_next(html, verdict.next);
     write_retry_after(html, verdict);
     html << "</p>";
   } else if (verdict.retryable) {
@@ -162,13 +182,12 @@ void write_facts(Html& html, const RunStory& story) {
        << ", tools " << story.times.tools;
   if (story.times.verification.count() > 0) html << ", verification " << story.times.verification;
   html << "</small></dd></div>";
-  html << "<div><dt>Tokens</dt><dd>" << usage.input + usage.output << "<small>" << usage.cached
-       << " cached, " << usage.output << " output</small></dd></div>";
+  html << "<div><dt>Tokens</dt><dd>" << usage.total() << "<small>" << usage.cached << " cached, "
+       << usage.output << " output</small></dd></div>";
   const auto& setting = story.setting;
-  const bool other = setting.model_served != setting.model_requested;
   write_fact(html, "Model",
              setting.model_served.empty() ? setting.model_requested : setting.model_served,
-             other && !setting.model_served.empty() ? "asked for: " + setting.model_requested : "");
+             model_note(setting));
   write_fact(html, "Policy",
              std::string_view(setting.policy_name).substr(setting.policy_name.rfind('/') + 1),
              setting.policy_digest.substr(0, 19));

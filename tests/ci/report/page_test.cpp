@@ -163,6 +163,30 @@ BOOST_AUTO_TEST_CASE(a_run_that_may_go_on_later_says_when) {
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_command_of_the_next_step_stands_as_one) {
+  RunStory story = sample_story();
+  story.verdict.next = "sortie sandbox -- <b> shows it by hand; its output is in a file";
+  BOOST_TEST(page_of(story).find(
+                 "<code>sortie sandbox -- &lt;b&gt;</code><bdi> shows it by hand; its output is "
+                 "in a file</bdi>") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_named_with_what_was_asked_for_where_it_differs) {
+  RunStory story = sample_story();
+  const struct {
+    const char* asked;
+    const char* served;
+    const char* note;
+  } rows[] = {{"openai m", "m", "<bdi>m</bdi><small><bdi>openai</bdi></small>"},
+              {"openai m", "m-2", "<bdi>m-2</bdi><small><bdi>asked for: openai m</bdi></small>"},
+              {"openai m", "", "<bdi>openai m</bdi></dd>"}};
+  for (const auto& row : rows) {
+    story.setting.model_requested = row.asked;
+    story.setting.model_served = row.served;
+    BOOST_TEST(page_of(story).find(row.note) != std::string::npos, row.served);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_same_story_gives_the_same_bytes) {
   BOOST_TEST(page_of(sample_story()) == page_of(sample_story()));
 }

@@ -303,4 +303,48 @@ BOOST_AUTO_TEST_CASE(a_diff_of_another_form_is_a_problem_not_an_end) {
   BOOST_TEST(changes.problem == "none.diff is missing, or is no regular file");
 }
 
+BOOST_AUTO_TEST_CASE(numbers_that_no_run_can_have_are_unknown) {
+  for (const std::int64_t tokens : {std::int64_t{-6}, std::int64_t{9'000'000'000'000'000'000}}) {
+    const TemporaryFolder folder;
+    RunEvent answered =
+        answer(1, {assistant("Done.")}, {.input_tokens = tokens, .output_tokens = 5});
+    std::get<ModelAnswered>(answered.what).duration = -1ms;
+    RunEnd end;
+    end.result = parse_json(R"({"status":"success","exit_code":-1,"durations":{"own_ms":-7}})");
+    record(folder, {run_started(),
+                    {1, TurnStarted{1, 10, Json::object()}},
+                    answered,
+                    answered,
+                    {1, std::move(end)}});
+
+    const RunStory story = read_run_story(folder.path());
+
+    BOOST_TEST(story.usage.input == kUnknown);
+    BOOST_TEST(story.usage.output == 10);
+    BOOST_TEST(story.usage.total() == kUnknown);
+    BOOST_TEST((story.times.model == kUnknownTime && story.times.total() == kUnknownTime));
+    BOOST_TEST(story.verdict.code == -1);
+    BOOST_TEST(words_of_time(story.times.own) == "unknown");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_code_that_does_not_belong_to_the_status_is_unknown) {
+  const struct {
+    const char* result;
+    int code;
+  } rows[] = {{R"({"status":"success","exit_code":0})", 0},
+              {R"({"status":"success","exit_code":1})", -1},
+              {R"({"status":"task-failed","exit_code":0})", -1},
+              {R"({"status":"of its own","exit_code":1})", -1},
+              {R"({"status":"task-failed"})", 1}};
+  for (const auto& row : rows) {
+    const TemporaryFolder folder;
+    RunEnd end;
+    end.code = ExitCode::task_failed;
+    end.result = parse_json(row.result);
+    record(folder, {run_started(), {1, std::move(end)}});
+    BOOST_TEST(read_run_story(folder.path()).verdict.code == row.code, row.result);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
