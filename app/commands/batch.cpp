@@ -46,13 +46,14 @@ void add_batch_flags(CLI::App& app, BatchOptions& options, CommandTable& table) 
   app.add_flag("--dry-run,--list", options.dry_run, "print the runs, and start none");
   app.add_flag("--fresh", options.fresh, "discard what earlier starts left of the runs");
   app.add_flag("--json", options.json, "events on stdout, one JSON object a line");
+  add_exit_map(app, table.retryable_code);
   begin_group(app, "Limits");
   app.add_option("--max-cost", options.run.max_cost, "maximum cost of all runs together, in USD")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--max-tokens", options.run.max_tokens,
                  "maximum number of uncached input and output tokens of all runs together")
       ->check(whole_number(kMostTokens));
-  begin_group(app, "Given on to each run");
+  begin_group(app, "Passed on to each run");
   app.add_option("--policy", options.run.policy,
                  "policy file or preset, instead of the manifest's and the tasks'");
   app.add_option("--isolation", options.run.isolation, "as for run");

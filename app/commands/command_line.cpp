@@ -25,6 +25,7 @@ CLI::App& add_command(CommandTable& table, CLI::App& parent, const std::string& 
                       const std::string& description, const std::string& example,
                       CommandBody body) {
   CLI::App* app = parent.add_subcommand(name, description);
+  app->option_defaults()->group("Options");  // not the last group of the parent
   app->footer("Example:\n  " + example);
   app->add_option("--color", table.style.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));

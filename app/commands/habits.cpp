@@ -179,7 +179,7 @@ constexpr auto kExecHabits = std::to_array<Habit>({
     {"--resume", kExecResume},
     {"-r", kExecResume},
     {"--session-id", kExecResume},
-    {"--fork-session", "none: a thread that is gone on with stays the same one"},
+    {"--fork-session", "none: a thread that is resumed stays the same one"},
     {"--effort", "-c model_reasoning_effort=…"},
     {"--settings", "-c KEY=VALUE, and --policy FILE"},
 });

@@ -20,6 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// "the protected path a was", "the protected paths a, b were"
+template <class List>
+std::string protected_ones(const List& names) {
+  const bool one = names.size() == 1;
+  return "the protected path" + std::string(one ? " " : "s ") + some_of(names) +
+         (one ? " was" : " were");
+}
+
 /// Files of a folder that have another name outside of it (hard links): writing to them changes the
 /// other file too.
 struct LinkedFiles {
@@ -190,14 +198,13 @@ std::string InPlace::restore_changed() {
   const auto led = names_led_elsewhere(leads_at_start_, leads_of_links());
   std::string text;
   if (!restored.put_back.empty())
-    text += "the protected path " + some_of(restored.put_back) +
-            " was changed while the command ran; it was put back as it was";
+    text += protected_ones(restored.put_back) + " changed while the command ran, and put back";
   if (!restored.left.empty())
-    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(restored.left)) +
-            " was changed while the command ran, by it or by somebody else, and was left as it is";
+    text += (text.empty() ? "" : ". ") + protected_ones(restored.left) +
+            " changed while the command ran, by it or by somebody else, and left as found";
   if (!led.empty())
-    text += (text.empty() ? "" : ". ") + ("the protected path " + some_of(led)) +
-            " leads through a link to other content than before the command, and was left as it is";
+    text += (text.empty() ? "" : ". ") + protected_ones(led) +
+            " led through a link to other content than before the command, and left as found";
   if (!text.empty() && !aside_.name().empty())
     text +=
         ". Nothing was erased: what was found (.found) and what stood there at the start "

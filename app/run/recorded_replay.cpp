@@ -122,9 +122,12 @@ ExitCode replay_record(const std::filesystem::path& path) {
     print_error(text);
     return ExitCode::integrity;
   }
-  print_out("replay: equal: " + std::to_string(decided.calls) + " decisions, " +
-            std::to_string(calls) +
-            " calls of the responses, the result and the diff, all from the record\n");
+  const auto counted = [](std::size_t count, const char* noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  };
+  print_out("replay: equal: " + counted(static_cast<std::size_t>(decided.calls), "decision") +
+            ", " + counted(static_cast<std::size_t>(calls), "call") +
+            " of the responses, the result and the diff, all from the record\n");
   return ExitCode::success;
 }
 

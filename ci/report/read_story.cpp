@@ -37,6 +37,7 @@ bool is_for_people(std::string_view line) {
 
 /// The exit code of that end; -1 where code and status do not belong together.
 int known_code(std::int64_t code, const std::string& status) {
+  if (code == 0 && status == "nothing-to-do") return 0;
   for (const ExitCodeRow& row : exit_code_table())
     if (static_cast<int>(row.code) == code && status == row.status) return static_cast<int>(code);
   return -1;

@@ -33,13 +33,20 @@ std::string more_line(std::size_t all, std::size_t shown) {
   return all > shown ? "- … and " + std::to_string(all - shown) + " more\n" : "";
 }
 
+/// A command in it stands as one.
+std::string next_words(const std::string& next) {
+  const std::size_t command = next.find(kShownByHand);
+  if (command == next.npos) return plain_words(next);
+  return code_span(next.substr(0, command)) + " " + plain_words(next.substr(command));
+}
+
 std::string verdict_part(const RunStory& story) {
   const StoryVerdict& verdict = story.verdict;
   std::string text = "# sortie: " + plain_words(verdict.status);
   if (verdict.ended) text += " (" + words_of_count(verdict.code) + ")";
   text += "\n\n";
   if (!verdict.cause.empty()) text += plain_words(verdict.cause) + "\n\n";
-  if (!verdict.next.empty()) text += "**Next:** " + plain_words(verdict.next) + "\n\n";
+  if (!verdict.next.empty()) text += "**Next:** " + next_words(verdict.next) + "\n\n";
   if (verdict.retry_after_s && *verdict.retry_after_s > 0)
     text += "A retry may succeed after " + std::to_string(*verdict.retry_after_s) + " s.\n\n";
   if (!story.problem.empty())

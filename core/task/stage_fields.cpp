@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr TextLimits kStageName = {.pattern = "[a-z0-9][a-z0-9-]{0,63}",
                                    .meaning = "1 to 64 of a-z, 0-9 and '-'"};
 constexpr TextLimits kSavedName = {.pattern = "[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
-                                   .meaning = "a file name without folders"};
+                                   .meaning = "a file name without folders or a leading dot"};
 constexpr std::size_t kMaxStages = 50;
 constexpr const char* kVerify = "verify";
 

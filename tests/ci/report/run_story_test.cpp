@@ -333,6 +333,7 @@ BOOST_AUTO_TEST_CASE(a_code_that_does_not_belong_to_the_status_is_unknown) {
     const char* result;
     int code;
   } rows[] = {{R"({"status":"success","exit_code":0})", 0},
+              {R"({"status":"nothing-to-do","exit_code":0})", 0},
               {R"({"status":"success","exit_code":1})", -1},
               {R"({"status":"task-failed","exit_code":0})", -1},
               {R"({"status":"of its own","exit_code":1})", -1},

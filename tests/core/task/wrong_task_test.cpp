@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(each_wrong_stage_says_what_is_wrong) {
       {"[{verify: now}]",
        "<stdin>:2:10: error: the stage 'verify' is written as the plain word, without a prompt"},
       {"[{name: a, prompt: b, save: ../x}]",
-       "<stdin>:2:37: error: 'save': expected a file name without folders, got '../x'"},
+       "<stdin>:2:37: error: 'save': expected a file name without folders or a leading dot, got '../x'"},
       {"[{name: a, prompt: b, tools: [shel]}]",
        "<stdin>:2:39: error: there is no tool 'shel'; did you mean 'shell'?"},
       {"[{name: a, prompt: b, tools: [run_tests]}]",
