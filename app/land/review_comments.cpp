@@ -111,8 +111,10 @@ Json review_of(const Json& findings, const WhyOutside& why_not) {
           {{"path", path_text(file)}, {"line", line}, {"body", words}, {"reason", why}}));
   }
   const std::size_t left = all.size() - std::min(all.size(), kMostFindings);
-  std::string body = std::to_string(comments.items().size()) + " findings on lines of the diff, " +
-                     std::to_string(outside.items().size()) + " elsewhere.";
+  const std::size_t on_lines = comments.items().size();
+  std::string body = std::to_string(on_lines) + (on_lines == 1 ? " finding" : " findings") +
+                     " on lines of the diff, " + std::to_string(outside.items().size()) +
+                     " elsewhere.";
   if (left > 0) body += " " + std::to_string(left) + " more are left out.";
   for (const Json& one : outside.items())
     body += "\n\n" +

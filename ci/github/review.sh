@@ -62,7 +62,7 @@ jq -s '
       comments: map(select(.there) | {path, line, side: "RIGHT", body})[:50],
       elsewhere: ((map(select(.there))[50:]) + map(select(.there | not)))
     }
-  | .body = "\(.comments | length) findings on lines of this change, \(.elsewhere | length) elsewhere."
+  | .body = "\(.comments | length) finding\(if .comments | length == 1 then "" else "s" end) on lines of this change, \(.elsewhere | length) elsewhere."
       + ([.elsewhere[:50][] | "\n\n`\(.path | tostring | gsub("[`\n]"; " ") | .[:200]):\(.line)`\n\(.body)"] | join(""))
   | .body |= .[:60000]
   | del(.elsewhere)

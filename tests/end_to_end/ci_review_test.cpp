@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(findings_on_lines_of_the_change_become_comments_and_others_
   BOOST_TEST(comments[0].string_at("body").find("@all") == std::string::npos);
   BOOST_TEST(comments[0].string_at("body").find("$(x)") != std::string::npos);
   const std::string body = post.string_at("body");
-  BOOST_TEST(body.starts_with("1 findings on lines of this change, 3 elsewhere."), body);
+  BOOST_TEST(body.starts_with("1 finding on lines of this change, 3 elsewhere."), body);
   for (const char* words : {"`a.c:900`", "far away", "nowhere", "`logo.png:1`"})
     BOOST_TEST(body.find(words) != std::string::npos, body);
   BOOST_TEST(read_file(request.at("asked"))
