@@ -21,6 +21,8 @@ namespace sortie {
 
 /// In StoryVerdict::next, between a command that shows what failed and the rest of the sentence.
 inline constexpr std::string_view kShownByHand = " shows it by hand; ";
+/// The bytes at the beginning of such a sentence that are a command; all of `git apply …`.
+std::size_t command_in_next(std::string_view next) noexcept;
 
 /// How the run ended.
 struct StoryVerdict {

@@ -35,9 +35,10 @@ std::string more_line(std::size_t all, std::size_t shown) {
 
 /// A command in it stands as one.
 std::string next_words(const std::string& next) {
-  const std::size_t command = next.find(kShownByHand);
-  if (command == next.npos) return plain_words(next);
-  return code_span(next.substr(0, command)) + " " + plain_words(next.substr(command));
+  const std::size_t command = command_in_next(next);
+  if (command == 0) return plain_words(next);
+  const std::string rest = plain_words(next.substr(command));
+  return code_span(next.substr(0, command)) + (rest.empty() ? "" : " " + rest);
 }
 
 std::string verdict_part(const RunStory& story) {

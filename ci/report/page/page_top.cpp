@@ -106,12 +106,9 @@ void write_retry_after(Html& html, const StoryVerdict& verdict) {
 
 /// A command in it stands as one.
 void write_next(Html& html, std::string_view next) {
-  const std::size_t command = next.find(kShownByHand);
-  if (command == next.npos) {
-    html << "<bdi>" << next << "</bdi>";
-    return;
-  }
-  html << "<code>" << next.substr(0, command) << "</code><bdi>" << next.substr(command) << "</bdi>";
+  const std::size_t command = command_in_next(next);
+  if (command > 0) html << "<code>" << next.substr(0, command) << "</code>";
+  if (command < next.size()) html << "<bdi>" << next.substr(command) << "</bdi>";
 }
 
 /// "replay": who served the model, or, where another one was served than asked for, what was asked.
@@ -190,7 +187,7 @@ void write_facts(Html& html, const RunStory& story) {
              model_note(setting));
   write_fact(html, "Policy",
              std::string_view(setting.policy_name).substr(setting.policy_name.rfind('/') + 1),
-             setting.policy_digest.substr(0, 19));
+             setting.policy_digest.substr(0, 16));
   write_guarantees(html, setting.guarantees);
   html << "<div><dt>Changed</dt><dd>"
        << counted(story.changes.files.size() + story.changes.more_files, "file", "files")

@@ -169,6 +169,9 @@ BOOST_AUTO_TEST_CASE(a_command_of_the_next_step_stands_as_one) {
   BOOST_TEST(page_of(story).find(
                  "<code>sortie sandbox -- &lt;b&gt;</code><bdi> shows it by hand; its output is "
                  "in a file</bdi>") != std::string::npos);
+  story.verdict.next = "git -C project apply x.diff";
+  BOOST_TEST(page_of(story).find("</b> <code>git -C project apply x.diff</code></p>") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_model_is_named_with_what_was_asked_for_where_it_differs) {
