@@ -174,8 +174,13 @@ class Page {
     await loaded;
     await this.painted();
   }
+  /// A browser without a window may owe a page its next frame, on a busy machine for good: a picture
+  /// makes it draw one.
   painted() {
-    return this.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    const drawn = this.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    const dot = { x: 0, y: 0, width: 1, height: 1, scale: 1 };
+    const asking = setInterval(() => this.send('Page.captureScreenshot', { clip: dot }).catch(() => {}), 5000);
+    return drawn.finally(() => clearInterval(asking));
   }
   /// @param what  an expression, or a function that is called in the page
   async evaluate(what, ...values) {
