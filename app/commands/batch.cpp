@@ -46,7 +46,6 @@ void add_batch_flags(CLI::App& app, BatchOptions& options, CommandTable& table) 
   app.add_flag("--dry-run,--list", options.dry_run, "print the runs, and start none");
   app.add_flag("--fresh", options.fresh, "discard what earlier starts left of the runs");
   app.add_flag("--json", options.json, "events on stdout, one JSON object a line");
-  add_exit_map(app, table.retryable_code);
   begin_group(app, "Limits");
   app.add_option("--max-cost", options.run.max_cost, "maximum cost of all runs together, in USD")
       ->check(CLI::NonNegativeNumber);
