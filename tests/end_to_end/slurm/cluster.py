@@ -97,6 +97,7 @@ class Cluster:
         self.folder = Path(folder).resolve()
         self.nodes = nodes
         self.processors = processors
+        self.pending = {}  # job → since when it was seen to wait
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def __enter__(self):
@@ -204,7 +205,11 @@ class Cluster:
         wait_for("the node", lambda: self.states().get(node) == "idle")
 
     def start_now(self):
-        """A job that was put back waits for two minutes; not here."""
+        """A job that was put back waits for two minutes, here for five seconds: its old step may still
+        tell Slurm of its end, which would count for the next start if that had begun."""
+        now = time.monotonic()
         for job, (state, _) in self.jobs().items():
-            if state == "PENDING":
+            if state != "PENDING":
+                self.pending.pop(job, None)
+            elif now > self.pending.setdefault(job, now) + 5:
                 self.run("scontrol", "update", f"jobid={job}", "starttime=now", check=False)
