@@ -175,9 +175,12 @@ class Page {
     await this.painted();
   }
   /// A browser without a window may owe a page its next frame, on a busy machine for good: a picture
-  /// makes it draw one.
+  /// makes it draw one. After 20 s the page is taken as it is: what tests ask of it needs no frame.
   painted() {
-    const drawn = this.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    const drawn = this.evaluate(`new Promise((done) => {
+      requestAnimationFrame(() => requestAnimationFrame(done));
+      setTimeout(done, 20_000);
+    })`);
     const dot = { x: 0, y: 0, width: 1, height: 1, scale: 1 };
     const asking = setInterval(() => this.send('Page.captureScreenshot', { clip: dot }).catch(() => {}), 5000);
     return drawn.finally(() => clearInterval(asking));
