@@ -6,6 +6,7 @@ import socket
 import time
 
 NANO = 1e9
+DONE = "All done."
 
 
 def event(kind, **data):
@@ -46,6 +47,12 @@ def response(number, item, deltas=()):
     return streamed(events)
 
 
+def conversation(turns, argv, make_call=call):
+    """Answers that call a command in each turn, and a last one without a call."""
+    return ([response(i, make_call(i, argv)) for i in range(1, turns + 1)]
+            + [response(turns + 1, message(DONE))])
+
+
 def streamed(events):
     head = (b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n")
@@ -82,6 +89,11 @@ def messages_response(deltas):
         + [event("content_block_stop", index=0),
            event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 10}),
            event("message_stop")])
+
+
+def turn_times(times):
+    """From the end of each answer to the next request's first byte, in ms; of ModelServer.times()."""
+    return [(later["first"] - earlier["answered"]) * 1e3 for earlier, later in zip(times, times[1:])]
 
 
 class ModelServer:

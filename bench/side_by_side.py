@@ -5,9 +5,8 @@ import statistics
 import sys
 
 import measured
-from model_server import ModelServer, call, function_call, message, response
+from model_server import ModelServer, call, conversation, function_call, turn_times
 
-DONE = "All done."
 TURNS = 50
 MEGA = 1e6
 
@@ -31,7 +30,7 @@ class Agents:
             self.all["codex"] = self.codex
 
     def floor(self, turns, memory):
-        return self._bench.floor(conversation(turns, call), ["true"], memory)
+        return self._bench.floor(conversation(turns, ["true"]), ["true"], memory)
 
     def sortie(self, turns, memory):
         return self._exec([self._bench.sortie, "exec"], turns, call, memory)
@@ -40,7 +39,7 @@ class Agents:
         return self._exec([self._bench.codex_program, "exec"], turns, command, memory)
 
     def _exec(self, words, turns, make_call, memory):
-        server = ModelServer(conversation(turns, make_call))
+        server = ModelServer(conversation(turns, ["true"], make_call))
         environment = dict(self._bench.environment, CODEX_HOME=self._home)
         result = measured.run([*words, "--json", "-s", "workspace-write", "-C",
                                self._bench.workspace, *provider(server.port), "Do it."],
@@ -57,11 +56,6 @@ def command(number, argv):
     return function_call(number, "exec_command", {"cmd": " ".join(argv), "login": False})
 
 
-def conversation(turns, make_call):
-    return ([response(i, make_call(i, ["true"])) for i in range(1, turns + 1)]
-            + [response(turns + 1, message(DONE))])
-
-
 def rounds(bench, agents, turns, memory=False):
     """Lists of pairs (result, times) by the agent's name, interleaved."""
     done = {name: [] for name in agents.all}
@@ -71,15 +65,10 @@ def rounds(bench, agents, turns, memory=False):
     return done
 
 
-def turn(times):
-    return statistics.median((later["first"] - earlier["answered"]) * 1e3
-                             for earlier, later in zip(times, times[1:]))
-
-
 VALUES = [
     # work, unit, value of one run, target
     ("exec: start to first request", "ms", lambda r, t: (t[0]["first"] - r.started) * 1e3, 28),
-    ("exec: a turn", "ms", lambda r, t: turn(t), None),
+    ("exec: a turn", "ms", lambda r, t: statistics.median(turn_times(t)), None),
     (f"exec: {TURNS} turns: CPU", "s", lambda r, t: r.cpu, 0.22),
     (f"exec: {TURNS} turns: wall", "s", lambda r, t: r.wall, 0.35),
 ]

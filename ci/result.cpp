@@ -1,12 +1,11 @@
 #include "ci/result.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "ci/attestation.h"
 #include "core/base/clock.h"
-#include "core/files/files.h"
-#include "core/files/new_file_mode.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
 
@@ -201,10 +200,8 @@ Json result_of_record(const Json& recorded, const std::string& transcript_sha256
   return result;
 }
 
-void write_result(const std::filesystem::path& folder, const Json& result,
-                  const Redactor& redactor) {
-  write_file(folder / "result.json", result_text(redactor.json(result, Audience::people)),
-             new_file_mode());
+std::string result_text(const Json& result, const Redactor& redactor) {
+  return result_text(redactor.json(result, Audience::people));
 }
 
 std::string last_line(const RunResult& result, const std::string& last, const std::string& out,

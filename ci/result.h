@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -95,7 +94,7 @@ struct RunResult {
 /// "success", "nothing-to-do", "task-failed", ….
 std::string status_of(const RunResult& result);
 
-/// All of result.json; write_result() redacts it.
+/// All of result.json, not redacted.
 Json result_json(const RunResult& result, const Tally& tally);
 
 /// {"status":"running","run_id","run_key","version",…}: result.json during the run.
@@ -105,14 +104,12 @@ Json running_json(const std::string& run_id, const std::string& run_key,
 
 /// The bytes of a result.json.
 std::string result_text(const Json& result);
+/// The same, redacted for people.
+std::string result_text(const Json& result, const Redactor& redactor);
 
 /// The result that the last record has, with the digest of that record.
 /// @param recorded  RunEnd::result @param transcript_sha256  hex, of the record's line
 Json result_of_record(const Json& recorded, const std::string& transcript_sha256);
-
-/// Writes FOLDER/result.json atomically, redacted, for people (indented).
-void write_result(const std::filesystem::path& folder, const Json& result,
-                  const Redactor& redactor);
 
 /// The last line on stderr, redacted and without its newline:
 /// "sortie: STATUS (CODE): cause; last: …; next: …; see OUT/summary.md", or result.json

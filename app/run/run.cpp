@@ -60,7 +60,7 @@ void Run::open_egress() {
 }
 
 void Run::prove_guarantees() {
-  // The run's start is on disk before anything else is started or sent.
+  // The run's start is on disk before a command of the task is started or a request is sent.
   const auto proofs = prove(run_.inputs.policy.sandbox, *run_.confinement,
                             run_.secrets.kept_from_commands(), [this] { run_.record.sync(); });
   run_.egress->report_from_now_on();

@@ -94,8 +94,7 @@ ExitCode RunClosing::end() {
   const ExitCode recorded = run_.result.code;
   const std::string untold = finish([this] {
     const Json result = result_json(run_.result, run_.record.tally());
-    run_.out.write("result.json",
-                   result_text(run_.secrets.redactor().json(result, Audience::people)));
+    run_.out.write("result.json", result_text(result, run_.secrets.redactor()));
   });
   // A record may end twice; the last end counts.
   if (run_.result.code != recorded) {
@@ -113,10 +112,9 @@ void RunClosing::attest() {
   // Without a diff there is nothing to attest.
   if (run_.result.code != ExitCode::success || !run_.workspace->keeps_start()) return;
   finish([this] {
-    const Json result = run_.secrets.redactor().json(result_json(run_.result, run_.record.tally()),
-                                                     Audience::people);
-    run_.out.write(kAttestationName, attestation_text(run_.out.path(), result_text(result)),
-                   Synced::content);
+    const std::string result =
+        result_text(result_json(run_.result, run_.record.tally()), run_.secrets.redactor());
+    run_.out.write(kAttestationName, attestation_text(run_.out.path(), result), Synced::content);
   });
   if (run_.result.code != ExitCode::success) close_record();
 }

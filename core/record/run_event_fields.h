@@ -50,7 +50,8 @@ inline const RecordFields<SandboxStart>& fields_of(const SandboxStart*) {
 }
 
 inline EventRow row_of(const RunStart*) {
-  return {"run.started", false, "; on disk before anything is started or sent"};
+  return {"run.started", false,
+          "; on disk before a command of the task is started or a request is sent"};
 }
 inline const RecordFields<RunStart>& fields_of(const RunStart*) {
   using O = RunStart;

@@ -214,11 +214,11 @@ BOOST_AUTO_TEST_CASE(nothing_to_do_is_a_success_with_its_own_status) {
 
 BOOST_AUTO_TEST_CASE(result_json_is_written_whole_and_without_secrets) {
   TemporaryFolder folder;
-  write_result(folder.path(), running_json("id", "key"), redactor());
+  write_file(folder / "result.json", result_text(running_json("id", "key"), redactor()));
   RunResult run;
   run.reason = "it said s3cret-value";
 
-  write_result(folder.path(), result_json(run, Tally()), redactor());
+  write_file(folder / "result.json", result_text(result_json(run, Tally()), redactor()));
 
   const Json json = parse_json(read_file(folder / "result.json"));
   BOOST_TEST(json.string_at("reason") == "it said [REDACTED:KEY]");
