@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(an_approver_that_fails_denies_and_one_that_aborts_ends_the_
 
 BOOST_AUTO_TEST_CASE(an_interrupted_run_does_not_wait_for_its_approver) {
   const RunFolder folder;
-  write_approver(folder, "echo $$ > pid; exec sleep 1000");
+  write_approver(folder, "echo $$ > pid.new; mv pid.new pid; exec sleep 1000");
   folder.write("policy.yaml",
                "version: 1\nextends: strict\napprover: {command: [./approve.sh], timeout: 10m}\n");
   folder.write_task(cassette_of({{"touch", "b"}}), "policy: policy.yaml\n");
