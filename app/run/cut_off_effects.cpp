@@ -13,7 +13,7 @@
 #include "core/text/base64.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/file_digests.h"
-#include "core/workspace/manifest.h"
+#include "core/workspace/copy_manifest.h"
 #include "core/workspace/start_state.h"
 #include "core/workspace/tree.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
-#include "core/workspace/manifest.h"
+#include "core/workspace/copy_manifest.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/tree_copy.h"
 
@@ -28,7 +28,7 @@ MountPlan make_plan(const WorkspaceOptions& options) {
   return plan;
 }
 
-std::optional<Manifest> earlier_manifest(const fs::path& file) {
+std::optional<CopyManifest> earlier_manifest(const fs::path& file) {
   if (!fs::exists(file)) return std::nullopt;
   return parse_manifest(read_file(file, 4ull << 30));
 }
@@ -52,7 +52,7 @@ void end_swap(const fs::path& tree) {
 }
 
 /// A copy is complete once its manifest is on disk; an incomplete one is made again.
-Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
+CopyManifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
   const fs::path file = options.state / "manifest";
   end_swap(plan.source);
   if (auto earlier = earlier_manifest(file); earlier && fs::is_directory(plan.source)) {
@@ -71,7 +71,7 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
                     "--isolation none",
                 ExitCode::environment);
   }
-  Manifest manifest = copy_tree(options.root, plan.source, plan.cover,
+  CopyManifest manifest = copy_tree(options.root, plan.source, plan.cover,
                                 options.namespaces ? Hidden() : options.hidden);
   write_file(file, manifest_text(manifest), 0600);
   return manifest;
@@ -80,7 +80,7 @@ Manifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan) {
 /// Compares the copy with its manifest.
 class CopyWalk {
  public:
-  CopyWalk(const MountPlan& plan, const Hidden& hidden, const Manifest& manifest,
+  CopyWalk(const MountPlan& plan, const Hidden& hidden, const CopyManifest& manifest,
            const Files& start, const Files& copy, const CancelCheck& check_cancel)
       : plan_(plan),
         hidden_(hidden),
@@ -183,7 +183,7 @@ class CopyWalk {
 
   const MountPlan& plan_;
   const Hidden& hidden_;
-  const Manifest& manifest_;
+  const CopyManifest& manifest_;
   const Files& start_;
   const Files& copy_;
   const TreeReader reader_;
@@ -199,7 +199,7 @@ class CopyWorkspace : public Workspace {
       : Workspace(Isolation::copy, std::move(reason), make_plan(options), options),
         hidden_(options.namespaces ? Hidden() : options.hidden),
         manifest_(copy_or_take(options, mount_plan())) {}
-  CopyWorkspace(const CopyWorkspace& run, Manifest manifest, Fd tree)
+  CopyWorkspace(const CopyWorkspace& run, CopyManifest manifest, Fd tree)
       : Workspace(Isolation::copy, plan_at(run.mount_plan(), tree), run),
         hidden_(run.hidden_),
         manifest_(std::move(manifest)),
@@ -208,7 +208,7 @@ class CopyWorkspace : public Workspace {
   /// A second copy of the user's tree.
   std::unique_ptr<Workspace> make_beside(const fs::path& to) const {
     const MountPlan& plan = mount_plan();
-    Manifest manifest = copy_tree(plan.workspace, to, plan.cover, hidden_);
+    CopyManifest manifest = copy_tree(plan.workspace, to, plan.cover, hidden_);
     Fd tree = open_folder(AT_FDCWD, to.native(), to);
     return std::make_unique<CopyWorkspace>(*this, std::move(manifest), std::move(tree));
   }
@@ -223,7 +223,7 @@ class CopyWorkspace : public Workspace {
   }
 
   Hidden hidden_;  ///< paths that the plan hides if nothing is mounted
-  Manifest manifest_;
+  CopyManifest manifest_;
   Fd tree_;  ///< a second copy, which may be moved
 };
 

@@ -110,7 +110,7 @@ class CopyBeside : public BesideWorkspace {
       : BesideWorkspace(run, copy_plan(run.mount_plan(), tree)) {
     list_.root = tree;
     list_.cover = run.list().cover;
-    const Manifest manifest = copy_tree(run.list().root, tree, list_.cover);
+    const CopyManifest manifest = copy_tree(run.list().root, tree, list_.cover);
     for (const auto& [path, file] : manifest.files) list_.add({.path = path, .stamp = file.copy});
     list_.sort();
   }

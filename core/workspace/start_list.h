@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/workspace/manifest.h"
+#include "core/workspace/copy_manifest.h"
 
 namespace sortie {
 

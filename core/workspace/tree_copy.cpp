@@ -126,7 +126,7 @@ class TreeCopy {
     if (::futimens(file, times) != 0) throw copy_error(path);
   }
 
-  Manifest take() { return std::move(manifest_); }
+  CopyManifest take() { return std::move(manifest_); }
 
  private:
   void subfolder(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path,
@@ -190,13 +190,13 @@ class TreeCopy {
 
   const std::vector<fs::path>& leave_out_;
   const Hidden& hidden_;
-  Manifest manifest_;
+  CopyManifest manifest_;
 };
 
 /// ctime has the resolution of a clock tick: a file written in the tick in which its copy was
 /// finished would keep its stamp (git calls such entries racily clean). So this waits for the next
 /// tick, 10 ms at most, but not for a clock that was set back.
-void pass_tick(const Manifest& manifest) {
+void pass_tick(const CopyManifest& manifest) {
   std::int64_t newest = 0;
   for (const auto& [path, file] : manifest.files) newest = std::max(newest, file.copy.ctime);
   pass_time(newest);
@@ -255,7 +255,7 @@ bool can_clone(const fs::path& tree, const fs::path& folder) {
   return works;
 }
 
-Manifest copy_tree(const fs::path& tree, const fs::path& to, const std::vector<fs::path>& leave_out,
+CopyManifest copy_tree(const fs::path& tree, const fs::path& to, const std::vector<fs::path>& leave_out,
                    const std::function<bool(const std::string& path)>& hidden) {
   const Fd from = open_tree(tree);
   struct stat status {};
@@ -264,7 +264,7 @@ Manifest copy_tree(const fs::path& tree, const fs::path& to, const std::vector<f
   TreeCopy work(leave_out, hidden);
   work.folder(from, copy, "", 0);
   work.finish(copy.get(), status, "");
-  Manifest manifest = work.take();
+  CopyManifest manifest = work.take();
   pass_tick(manifest);
   return manifest;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/manifest.h"
+#include "core/workspace/copy_manifest.h"
 
 namespace sortie {
 
@@ -40,7 +40,7 @@ void pass_time(std::int64_t stamp);
 /// folders are created empty.
 /// @throws Error  ExitCode::environment with the path and the cause
 /// @param hidden  further files and folders, which do not appear in the copy at all
-Manifest copy_tree(const std::filesystem::path& tree, const std::filesystem::path& to,
+CopyManifest copy_tree(const std::filesystem::path& tree, const std::filesystem::path& to,
                    const std::vector<std::filesystem::path>& leave_out,
                    const std::function<bool(const std::string& path)>& hidden = {});
 

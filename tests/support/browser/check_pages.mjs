@@ -180,8 +180,9 @@ async function look(browser, page, job) {
   for (const name of job.checks ?? []) problems.push(...await checks[name](page));
   if (job.unfold) await page.evaluate(unfold);
   await page.painted();
-  // What runs late has run by now, or never does: the page is idle.
-  await page.evaluate('new Promise((done) => requestIdleCallback(done))');
+  // What runs late has run by now, or never does: the page is idle. Without a frame, which a busy
+  // machine may owe it, a page is never told so: hence the limit.
+  await page.evaluate('new Promise((done) => requestIdleCallback(done, { timeout: 20_000 }))');
   problems.push(...(await page.evaluate('seen.violations')).map((each) => `against its content policy: ${each}`));
   if (!job.checks?.includes('axe')) problems.push(...await page.evaluate(foreign));
   return { ...first, problems };

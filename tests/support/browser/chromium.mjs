@@ -17,7 +17,7 @@ const FLAGS = [
   '--font-render-hinting=none', '--force-color-profile=srgb',
 ];
 // Of an answer, and of a page's load. A busy machine may take a minute over a page of 10 MB.
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 180_000;
 
 const limited = (promise, what) => {
   let timer;

@@ -36,15 +36,15 @@ struct CopiedFile {
 };
 
 /// All files and links of a copied tree, by path.
-struct Manifest {
+struct CopyManifest {
   std::map<std::string, CopiedFile> files;
-  bool operator==(const Manifest&) const = default;
+  bool operator==(const CopyManifest&) const = default;
 };
 
 /// One record per file: ten numbers and the path, terminated by a zero byte, which no path
 /// contains.
-std::string manifest_text(const Manifest& manifest);
+std::string manifest_text(const CopyManifest& manifest);
 /// Nothing if the text is not a complete manifest.
-std::optional<Manifest> parse_manifest(const std::string& text);
+std::optional<CopyManifest> parse_manifest(const std::string& text);
 
 }  // namespace sortie

@@ -1,4 +1,4 @@
-#include "core/workspace/manifest.h"
+#include "core/workspace/copy_manifest.h"
 
 #include <fcntl.h>
 
@@ -40,19 +40,19 @@ std::optional<std::int64_t> birth_of(int folder, const std::string& path) {
   return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
 }
 
-std::string manifest_text(const Manifest& manifest) {
+std::string manifest_text(const CopyManifest& manifest) {
   std::ostringstream out;
   out << kFirstLine << ' ' << manifest.files.size() << '\n';
   for (const auto& [path, file] : manifest.files) out << file.source << file.copy << path << '\0';
   return out.str();
 }
 
-std::optional<Manifest> parse_manifest(const std::string& text) {
+std::optional<CopyManifest> parse_manifest(const std::string& text) {
   std::istringstream in(text);
   std::string name;
   std::string version;
   std::size_t count = 0;
-  Manifest manifest;
+  CopyManifest manifest;
   in >> name >> version >> count;
   if (!in || name + " " + version != kFirstLine || in.get() != '\n') return std::nullopt;
   for (std::size_t i = 0; i < count; ++i) {
