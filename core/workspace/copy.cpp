@@ -72,7 +72,7 @@ CopyManifest copy_or_take(const WorkspaceOptions& options, const MountPlan& plan
                 ExitCode::environment);
   }
   CopyManifest manifest = copy_tree(options.root, plan.source, plan.cover,
-                                options.namespaces ? Hidden() : options.hidden);
+                                    options.namespaces ? Hidden() : options.hidden);
   write_file(file, manifest_text(manifest), 0600);
   return manifest;
 }

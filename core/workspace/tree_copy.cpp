@@ -255,8 +255,9 @@ bool can_clone(const fs::path& tree, const fs::path& folder) {
   return works;
 }
 
-CopyManifest copy_tree(const fs::path& tree, const fs::path& to, const std::vector<fs::path>& leave_out,
-                   const std::function<bool(const std::string& path)>& hidden) {
+CopyManifest copy_tree(const fs::path& tree, const fs::path& to,
+                       const std::vector<fs::path>& leave_out,
+                       const std::function<bool(const std::string& path)>& hidden) {
   const Fd from = open_tree(tree);
   struct stat status {};
   if (::fstat(from.get(), &status) != 0 || ::mkdir(to.c_str(), 0700) != 0) throw copy_error("");

@@ -41,7 +41,7 @@ void pass_time(std::int64_t stamp);
 /// @throws Error  ExitCode::environment with the path and the cause
 /// @param hidden  further files and folders, which do not appear in the copy at all
 CopyManifest copy_tree(const std::filesystem::path& tree, const std::filesystem::path& to,
-                   const std::vector<std::filesystem::path>& leave_out,
-                   const std::function<bool(const std::string& path)>& hidden = {});
+                       const std::vector<std::filesystem::path>& leave_out,
+                       const std::function<bool(const std::string& path)>& hidden = {});
 
 }  // namespace sortie
