@@ -12,7 +12,7 @@
 #include "core/files/files.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 
 namespace sortie {
 namespace {

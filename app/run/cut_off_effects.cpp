@@ -12,8 +12,8 @@
 #include "core/files/file_name.h"
 #include "core/text/base64.h"
 #include "core/text/text.h"
-#include "core/workspace/copy_manifest.h"
 #include "core/workspace/diff/file_digests.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/start_state.h"
 #include "core/workspace/tree.h"
 

@@ -35,7 +35,7 @@
 #include "core/text/text.h"
 #include "core/workspace/checkpoint/checkpoint.h"
 #include "core/workspace/checkpoint/own_state.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/undo_own_tree.h"

@@ -1,17 +1,11 @@
 #include "core/workspace/copy_manifest.h"
 
-#include <fcntl.h>
-
 #include <sstream>
 
 namespace sortie {
 namespace {
 
 constexpr const char* kFirstLine = "sortie-manifest 1";
-
-std::int64_t nanoseconds(const timespec& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 std::ostream& operator<<(std::ostream& out, const FileStamp& stamp) {
   return out << stamp.mode << ' ' << stamp.size << ' ' << stamp.inode << ' ' << stamp.mtime << ' '
@@ -23,22 +17,6 @@ std::istream& operator>>(std::istream& in, FileStamp& stamp) {
 }
 
 }  // namespace
-
-FileStamp stamp_of(const struct stat& status) {
-  return {.mode = status.st_mode,
-          .size = static_cast<std::uint64_t>(status.st_size),
-          .inode = static_cast<std::uint64_t>(status.st_ino),
-          .mtime = nanoseconds(status.st_mtim),
-          .ctime = nanoseconds(status.st_ctim)};
-}
-
-std::optional<std::int64_t> birth_of(int folder, const std::string& path) {
-  struct statx status {};
-  if (::statx(folder, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
-      (status.stx_mask & STATX_BTIME) == 0)
-    return std::nullopt;
-  return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
-}
 
 std::string manifest_text(const CopyManifest& manifest) {
   std::ostringstream out;

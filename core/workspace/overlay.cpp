@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/path_below.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/tree.h"
 #include "core/workspace/workspace_options.h"

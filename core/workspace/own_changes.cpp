@@ -19,7 +19,7 @@
 #include "core/git/git_content.h"
 #include "core/git/git_repository.h"
 #include "core/git/git_tree.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/tree.h"
 
 namespace sortie {

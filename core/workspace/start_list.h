@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 
 namespace sortie {
 

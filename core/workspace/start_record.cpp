@@ -17,7 +17,7 @@
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
 #include "core/git/submodules.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/workspace_options.h"
 
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
 #include "core/git/stored_bytes.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/start_record.h"
 
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include "core/files/file_name.h"
 #include "core/files/folder_stream.h"
 #include "core/files/open_beneath.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 
 namespace sortie {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 
 namespace fs = std::filesystem;
 

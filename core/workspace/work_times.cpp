@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 
 namespace fs = std::filesystem;
 

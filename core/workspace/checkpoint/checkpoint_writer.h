@@ -13,7 +13,7 @@
 #include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/workspace/checkpoint/checkpoint.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {

@@ -9,7 +9,7 @@
 
 #include "core/files/files.h"
 #include "core/workspace/checkpoint/content_mark.h"
-#include "core/workspace/copy_manifest.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/own_changes.h"
 #include "core/workspace/tree.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/workspace/copy_manifest.h"
 #include "core/workspace/diff/diff.h"
+#include "core/workspace/file_stamp.h"
 #include "core/workspace/workspace.h"
 
 namespace sortie {
