@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "app/commands/manual.h"
@@ -107,6 +110,42 @@ void keep_own_rights() {
   ::umask((caller & ~static_cast<mode_t>(S_IRWXU)) | S_IWOTH);
 }
 
+struct KnownCommand {
+  std::string_view name;
+  void (*add)(CommandTable& table);
+};
+
+/// In the order of the help.
+constexpr KnownCommand kCommands[] = {
+    {"run", add_run},
+    {"exec", add_exec},
+    {"batch", add_batch},
+    {"init", add_init},
+    {"verify", add_verify},
+    {"land", add_land},
+    {"report", add_report},
+    {"show", add_show},
+    {"replay", add_replay},
+    {"policy", add_policy},
+    {"task", add_task},
+    {"sandbox", add_sandbox},
+    {"apply-patch", add_apply_patch},
+    {"schema", add_schema},
+    {"doctor", add_doctor},
+    {"completion", add_completion},
+};
+
+/// Adds the command that the words begin with: the flags of all are a tenth of the start of a run. Adds
+/// all of them if the words begin with none, and for the completion, which is of all.
+/// @param words  the last one first, as the parser takes them
+void add_commands(CommandTable& table, const std::vector<std::string>& words) {
+  const auto named = std::find_if(
+      std::begin(kCommands), std::end(kCommands),
+      [&words](const KnownCommand& one) { return !words.empty() && words.back() == one.name; });
+  if (named != std::end(kCommands) && named->add != add_completion) return named->add(table);
+  for (const KnownCommand& one : kCommands) one.add(table);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -131,26 +170,12 @@ int run_command_line(int argc, char** argv) {
   root.add_flag("--man", manual, "Print the man page")->group("");
   OutputStyle style;
   CommandTable table{root, style, {}, {}};
-  add_run(table);
-  add_exec(table);
-  add_batch(table);
-  add_init(table);
-  add_verify(table);
-  add_land(table);
-  add_report(table);
-  add_show(table);
-  add_replay(table);
-  add_policy(table);
-  add_task(table);
-  add_sandbox(table);
-  add_apply_patch(table);
-  add_schema(table);
-  add_doctor(table);
-  add_completion(table);
-  take_words_as_given(root);
   try {
+    const std::vector<std::string> words = words_of(argc, argv);
+    add_commands(table, words);
+    take_words_as_given(root);
     if (argc == 2 && std::string_view(argv[1]) == "--man") return print(man_page(root));
-    return mapped(run_parsed(root, table, words_of(argc, argv)), table);
+    return mapped(run_parsed(root, table, words), table);
   } catch (const std::exception& error) {
     return mapped(fail(failure_of(error)), table);
   }

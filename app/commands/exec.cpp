@@ -75,7 +75,7 @@ void add_local(CLI::App& app, ExecOptions& options) {
 }
 
 /// Accepted since scripts have them; what they choose is not there, or always so.
-void add_ignored(CLI::App& app) {
+void add_ignored(CLI::App& app, ExecOptions& options) {
   begin_group(app, "Accepted without effect");
   struct Ignored {
     std::vector<std::string> values;
@@ -84,9 +84,12 @@ void add_ignored(CLI::App& app) {
   const auto kept = std::make_shared<Ignored>();
   app.callback([kept] {});  // they live as long as the command
   for (const char* name :
-       {"--approve-for-me", "--not-so-yolo", "--ignore-user-config", "--ignore-rules", "--trust",
+       {"--not-so-yolo", "--ignore-user-config", "--ignore-rules",
         "--dangerously-bypass-hook-trust", "--include-plan-tool", "--progress-cursor"})
     app.add_flag(name, kept->flag, "accepted without effect");
+  for (const char* name : {"--approve-for-me", "--trust"})
+    app.add_flag(name, options.trust,
+                 "accepted without effect: -s workspace-write lets files be edited");
   for (const char* name : {"--cyber-access-program", "--thread-source", "--enable", "--disable"})
     add_repeatable(app, name, kept->values, "accepted without effect");
 }
@@ -156,7 +159,7 @@ void add_exec(CommandTable& table) {
   add_local(app, *options);
   add_output(table, app, *options);
   add_limits(app, options->run);
-  add_ignored(app);
+  add_ignored(app, *options);
   add_debugging(app, options->run);
   take_last(app);
   add_resume(table, app, options);

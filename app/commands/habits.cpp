@@ -22,8 +22,8 @@ constexpr const char* kAllowAllHere =
 constexpr const char* kNoSandbox =
     "--policy auto --apply keeps the sandbox; --policy unsandboxed --apply has none";
 constexpr const char* kPermissionMode =
-    "for plan --policy review: nothing can be changed; for acceptEdits --policy strict; for "
-    "bypassPermissions --policy auto";
+    "for plan and manual --policy review: nothing can be changed; for acceptEdits --policy strict; "
+    "for bypassPermissions --policy auto; for dontAsk nothing: what is not allowed is denied";
 constexpr const char* kAllowedTools =
     "rules of the policy: 'commands: [{allow: …}]', 'tools: [{allow: […]}]'";
 constexpr const char* kDeniedTools =
@@ -49,6 +49,10 @@ constexpr const char* kServers = "'tools: {mcp: …}' in the task";
 constexpr const char* kSignIn =
     "the key in its variable (OPENAI_API_KEY, ANTHROPIC_API_KEY …), or --auth-file of a sign-in of "
     "codex; nothing is kept";
+constexpr const char* kStages = "'stages:' in the task, each with its own prompt, tools and model";
+constexpr const char* kNoTrust =
+    "not needed: no folder has to be trusted, and nobody is ever asked; --policy auto allows every "
+    "command";
 constexpr const char* kSchema = "'output: {schema: FILE}' in the task";
 
 /// Flags and commands of Claude Code, codex, Gemini CLI, aider, opencode and others; in the words of
@@ -110,6 +114,18 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"--oss", "--provider local --model NAME"},
     {"--local-provider", "--provider local --model NAME"},
     {"--ephemeral", "--out with a folder that you remove"},
+    {"--no-session-persistence", "--out with a folder that you remove"},
+    {"--task-budget", "--max-tokens N, of the whole run"},
+    {"--permission-prompts", kNobodyAsked},
+    {"--bare", kNothingRead},
+    {"--safe-mode", kNothingRead},
+    {"--ignore-user-config", kNothingRead},
+    {"--ignore-rules", kNothingRead},
+    {"--agents", kStages},
+    {"--agent", kStages},
+    {"--worktree", "not needed: the work is done in an overlay, and the result is a diff"},
+    {"--trust", kNoTrust},
+    {"--approve-for-me", kNoTrust},
     {"--permission-prompt-tool", "'approver:' of the policy, a program of yours that decides"},
     {"--cwd", "-C DIR, or --cd DIR"},
     {"--max-budget-usd", "--max-cost USD"},
@@ -137,7 +153,8 @@ constexpr const char* kExecPrompt =
 constexpr const char* kExecAllowAll =
     "-s workspace-write: every command, inside the sandbox; -s danger-full-access: without one";
 constexpr const char* kExecMode =
-    "for plan the default, -s read-only; for acceptEdits and bypassPermissions -s workspace-write";
+    "for plan and manual the default, -s read-only; for acceptEdits and bypassPermissions -s "
+    "workspace-write";
 constexpr const char* kExecAllow =
     "rules of a policy: --policy FILE with 'commands: [{allow: …}]', 'tools: [{allow: […]}]'";
 constexpr const char* kExecDeny =
@@ -180,6 +197,7 @@ constexpr auto kExecHabits = std::to_array<Habit>({
     {"-r", kExecResume},
     {"--session-id", kExecResume},
     {"--fork-session", "none: a thread that is resumed stays the same one"},
+    {"--worktree", "--isolation overlay --diff FILE: the changes are in the diff alone"},
     {"--effort", "-c model_reasoning_effort=…"},
     {"--settings", "-c KEY=VALUE, and --policy FILE"},
 });

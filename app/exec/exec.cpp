@@ -250,7 +250,7 @@ void Exec::find_thread() {
   thread_.earlier = ThreadStore::transcripts(*found);
 }
 
-/// The folder of the run's record, on disk before its first event.
+/// The folder of the run's record, there before its first event.
 void Exec::take_folder() {
   const std::string& out = options_.run.out;
   std::error_code error;
@@ -258,6 +258,7 @@ void Exec::take_folder() {
   const fs::path named = out.empty() ? fs::path() : fs::absolute(out, error);
   std::string why;
   if (!options_.ephemeral) kept_ = store_.begin(thread_.id, thread_.run_id, workspace_, named, why);
+  if (!kept_.empty()) thread_.place = kept_.string() + kPlaceSuffix;
   if (!kept_.empty() && !lock_) lock_ = lock_thread(kept_.parent_path(), kPatience);
   if (!why.empty()) tell("this thread is not kept, and can't be resumed: " + why);
   if (!out.empty()) return;
@@ -278,13 +279,17 @@ std::string Exec::prompt_of(const std::optional<std::string>& argument,
   });
 }
 
-/// Says what --add-dir, and -s beside --full-auto, do not do.
+/// Says what --add-dir, --trust, and -s beside --full-auto, do not do.
 void Exec::explain_sandbox(const ExecSettings& settings) const {
   if (!options_.run.policy.empty()) return;
   if (const std::string sandbox = sandbox_of(options_, settings);
       options_.full_auto && !options_.sandbox.empty() && options_.sandbox != "workspace-write")
     tell("--full-auto -s " + options_.sandbox + ": the stricter one counts, " + sandbox);
   const bool read_only = sandbox_of(options_, settings) == "read-only";
+  if (options_.trust && read_only && options_.sandbox.empty())
+    tell(
+        "--trust and --approve-for-me change nothing here: the sandbox is read-only; "
+        "-s workspace-write lets the folder be written to");
   for (const std::string& folder : options_.add_dirs)
     if (is_own_to_commands(folder))
       tell("--add-dir " + one_line(folder, 60) + ": commands have a /tmp of their own");
@@ -374,9 +379,9 @@ void Exec::remove_stale_answers() const noexcept {
   if (begun_) return;
   std::error_code error;
   std::vector<std::string> inputs = options_.images;
-  for (const std::string& one : {options_.output_schema, options_.run.policy,
-                                 options_.run.api_key_file, options_.run.auth_file,
-                                 options_.run.rate_limits})
+  for (const std::string& one :
+       {options_.output_schema, options_.run.policy, options_.run.api_key_file,
+        options_.run.auth_file, options_.run.rate_limits})
     if (!one.empty()) inputs.push_back(one);
   for (const std::string& file : {options_.run.last_message, options_.run.diff}) {
     if (file.empty() || file == "-" || !fs::is_regular_file(fs::symlink_status(file, error)))

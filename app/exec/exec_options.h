@@ -27,6 +27,7 @@ struct ExecOptions {
   std::vector<std::string> review_words;  ///< PROMPT
   bool search = false;
   bool full_auto = false;
+  bool trust = false;        ///< --trust, --approve-for-me
   bool unsandboxed = false;  ///< --dangerously-bypass-approvals-and-sandbox
   bool skip_git_check = false;
   bool ephemeral = false;

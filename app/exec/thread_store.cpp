@@ -126,7 +126,8 @@ fs::path ThreadStore::begin(const std::string& thread, const std::string& run,
   Json place = Json::object({{"workspace", workspace.string()}});
   if (!out.empty()) place.set("out", out.string());
   try {
-    write_file(folder_ / thread / (run + kPlaceSuffix), write_json(place) + "\n", 0600);
+    write_file(folder_ / thread / (run + kPlaceSuffix), write_json(place) + "\n", 0600,
+               Synced::nothing);
   } catch (const Error& error) {
     why = error.what();
     return {};

@@ -24,6 +24,9 @@ struct ThreadRun {
       covered{};            ///< a folder that commands must not see, around --out; "": --out
   /// Where all threads are, the caller's other ones too; "" for nowhere. Commands see none of them.
   std::filesystem::path store{};
+  /// The file beside the run's folder that says where the thread is kept, not synced yet; "" if it is
+  /// not kept.
+  std::filesystem::path place{};
   bool keeps_start = true;  ///< the diff is asked for
   bool kept = false;        ///< it can be gone on with
   bool own_out = false;     ///< --out is given; else the run's folder is no concern of its caller

@@ -122,7 +122,7 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   run_.workspace = open_run_workspace(run_.inputs, places, namespaces);
   if (run_.inputs.thread == nullptr)
     run_.own_tree_undo.watch(*run_.workspace, state);
-  else if (run_.workspace->isolation() == Isolation::none)
+  else if (run_.workspace->isolation() == Isolation::none && run_.inputs.thread->keeps_start)
     never_undo(state);
   run_.result.isolation = name_of(run_.workspace->isolation());
   run_.result.isolation_reason = run_.workspace->reason();
@@ -134,8 +134,9 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   if (!run_.options.rate_limits.empty())
     files.push_back(std::filesystem::absolute(run_.options.rate_limits));
   protect_linked(*run_.workspace, files, run_.result.warnings);
-  // After a power loss, only work in the user's own tree is known by its mark.
-  const Synced synced = run_.workspace->mount_plan().in_place ? Synced::name : Synced::nothing;
+  // After a power loss, only work in the user's own tree that is to be undone is known by its mark.
+  const bool undone = run_.workspace->mount_plan().in_place && run_.inputs.thread == nullptr;
+  const Synced synced = undone ? Synced::name : Synced::nothing;
   const auto mark = [&](int keeper) { RunMark::write(state, run_.key_parts, keeper, synced); };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
                                  no_namespaces, run_.secrets.for_commands(), mark);

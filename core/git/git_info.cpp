@@ -1,6 +1,5 @@
 #include "core/git/git_info.h"
 
-#include <map>
 #include <string_view>
 
 #include "core/git/config/git_place.h"
@@ -29,12 +28,6 @@ bool same_entry(const git_index_entry& one, const git_index_entry& other) {
          (one.flags_extended & kStored) == (other.flags_extended & kStored);
 }
 
-/// The cache of GitPlacesOnce.
-struct KnownRefusals {
-  unsigned of = 0;
-  std::map<fs::path, std::string> by_folder{};
-};
-
 }  // namespace
 
 bool lists_same_entries(const fs::path& index, const fs::path& other) {
@@ -51,24 +44,18 @@ bool lists_same_entries(const fs::path& index, const fs::path& other) {
 }
 
 std::string why_git_is_refused(const fs::path& folder) {
-  const unsigned now = GitPlacesOnce::current();
-  if (now == 0) return find_repository(folder).place.refused;
-  static KnownRefusals known;
-  if (known.of != now) known = {.of = now};
-  const auto found = known.by_folder.find(folder);
-  if (found != known.by_folder.end()) return found->second;
-  return known.by_folder[folder] = find_repository(folder).place.refused;
+  return look_at_repository(folder)->place.refused;
 }
 
 std::optional<GitInfo> read_git_info(const fs::path& folder) {
-  const FoundRepository found = find_repository(folder);
-  if (!found.handle) return std::nullopt;
-  fs::path git_dir = git_repository_path(found.handle.get());
+  const auto found = look_at_repository(folder);
+  if (!found->handle) return std::nullopt;
+  fs::path git_dir = git_repository_path(found->handle.get());
   if (!git_dir.has_filename()) git_dir = git_dir.parent_path();  // drop the slash at the end
-  return GitInfo{.toplevel = found.toplevel,
+  return GitInfo{.toplevel = found->toplevel,
                  .git_dir = git_dir,
-                 .head_commit = head_commit(*found.handle),
-                 .branch = branch_name(*found.handle)};
+                 .head_commit = head_commit(*found->handle),
+                 .branch = branch_name(*found->handle)};
 }
 
 }  // namespace sortie

@@ -200,7 +200,8 @@ void override_submodules(const FoundRepository& repository, Overrides& overrides
 
 GitPrograms read_git_programs(const fs::path& folder) {
   GitPrograms found;
-  const FoundRepository repository = find_repository(folder);
+  const auto looked_at = look_at_repository(folder);
+  const FoundRepository& repository = *looked_at;
   if (!repository.handle) return found;
   const GitConfigFiles config = read_git_config(repository.place);
   found.included = config.included;

@@ -246,6 +246,13 @@ FoundRepository find_repository(const fs::path& folder) {
   return found;
 }
 
+std::shared_ptr<const FoundRepository> look_at_repository(const fs::path& folder) {
+  std::shared_ptr<const void>* const kept = GitPlacesOnce::kept_for(folder);
+  if (kept == nullptr) return std::make_shared<const FoundRepository>(find_repository(folder));
+  if (*kept == nullptr) *kept = std::make_shared<const FoundRepository>(find_repository(folder));
+  return std::static_pointer_cast<const FoundRepository>(*kept);
+}
+
 std::string head_commit(git_repository& repository) {
   git_oid id;
   const int result = git_reference_name_to_id(&id, &repository, "HEAD");

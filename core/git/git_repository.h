@@ -94,6 +94,10 @@ struct FoundRepository {
 /// @throws Error  ExitCode::environment for a repository that can't be read
 FoundRepository find_repository(const std::filesystem::path& folder);
 
+/// As find_repository(), for a look that ends before the run writes anything: while a GitPlacesOnce
+/// (git_place.h) exists, calls for one folder share a repository, of which the thread opens only one.
+std::shared_ptr<const FoundRepository> look_at_repository(const std::filesystem::path& folder);
+
 /// HEAD's commit id; "" before the first commit.
 std::string head_commit(git_repository& repository);
 

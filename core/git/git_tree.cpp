@@ -284,7 +284,8 @@ GitTreeState read_git_tree(const fs::path& workspace, int commits, const CancelC
 std::set<std::string, std::less<>> tracked_dot_names(const fs::path& workspace) {
   std::set<std::string, std::less<>> names;
   try {
-    const FoundRepository found = find_repository(workspace);
+    const auto looked_at = look_at_repository(workspace);
+    const FoundRepository& found = *looked_at;
     GitIndex index;
     if (!found.handle || git_repository_index(GitOut(index), found.handle.get()) < 0) return names;
     const std::string prefix = prefix_in(found.toplevel, workspace);

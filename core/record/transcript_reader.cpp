@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -56,14 +57,16 @@ std::uint64_t each_line(const fs::path& path, const Each& each) {
   // A pipe would be waited for without end, a device may have none.
   if (!S_ISREG(status.st_mode))
     throw Error(path.string() + ": not a transcript: not a regular file", ExitCode::usage);
-  std::string part(1 << 20, '\0');
+  // Not filled with zeros first: most transcripts are shorter, and of many only the first line is read.
+  constexpr std::size_t kPart = 1 << 20;
+  const auto part = std::make_unique_for_overwrite<char[]>(kPart);
   std::string held;
   for (;;) {
-    const ssize_t count = ::read(file.get(), part.data(), part.size());
+    const ssize_t count = ::read(file.get(), part.get(), kPart);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_error("read " + path.string(), ExitCode::usage);
     if (count == 0) return held.size();
-    std::string_view text(part.data(), static_cast<std::size_t>(count));
+    std::string_view text(part.get(), static_cast<std::size_t>(count));
     for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
       const std::string_view line =
           held.empty() ? text.substr(0, end) : held.append(text.substr(0, end));

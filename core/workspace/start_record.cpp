@@ -130,7 +130,8 @@ void take_places(const fs::path& file, StartRecord& record) {
 }
 
 void make_record(const WorkspaceOptions& options, const StartRecord& record) {
-  const FoundRepository found = find_repository(options.root);
+  const auto looked_at = look_at_repository(options.root);
+  const FoundRepository& found = *looked_at;
   const fs::path git = record.folder / ".git";
   for (const char* name : {"objects", "refs", "info"}) make_folders(git / name);
   const std::string head = found.handle ? head_commit(*found.handle) : "";

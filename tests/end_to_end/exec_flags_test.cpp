@@ -132,6 +132,8 @@ BOOST_AUTO_TEST_CASE(each_flag_of_codex_exec_is_accepted_or_says_what_to_write) 
       {{"-a", "never", "go"}, 0, any},
       {{"--ask-for-approval=never", "go"}, 0, says_nothing_of("nobody is asked")},
       {{"--ask-for-approval", "on-request", "go"}, 0, said_on_stderr("nobody is asked")},
+      {{"--trust", "go"}, 0, said_on_stderr("-s workspace-write lets the folder be written to")},
+      {{"--approve-for-me", "go"}, 0, said_on_stderr("the sandbox is read-only")},
       {{"--thread-source", "ci", "go"}, 0, any},
       {{"--cyber-access-program", "standard", "go"}, 0, any},
       {{"--approve-for-me", "go"}, 0, any},

@@ -159,7 +159,7 @@ GitConfigFiles read_git_config(const GitPlace& place) {
   if (place.git_dir.empty()) return {};
   const unsigned now = GitPlacesOnce::current();
   if (now == 0) return read_anew(place);
-  static KnownConfigs known;
+  thread_local KnownConfigs known;
   if (known.of != now) known = {.of = now};
   const std::pair key(place.toplevel, place.git_dir);
   const auto found = known.by_place.find(key);

@@ -43,6 +43,12 @@ struct KnownPlaces {
   int holders = 0;
   unsigned count = 0;  ///< of the times that there was one
   std::map<fs::path, GitPlace> by_folder{};
+  std::map<fs::path, std::shared_ptr<const void>> kept{};
+
+  void clear() {
+    by_folder.clear();
+    kept.clear();
+  }
 };
 
 KnownPlaces& known_places() {
@@ -357,7 +363,12 @@ unsigned GitPlacesOnce::current() noexcept {
 }
 
 GitPlacesOnce::~GitPlacesOnce() {
-  if (--known_places().holders == 0) known_places().by_folder.clear();
+  if (--known_places().holders == 0) known_places().clear();
+}
+
+std::shared_ptr<const void>* GitPlacesOnce::kept_for(const fs::path& folder) {
+  KnownPlaces& known = known_places();
+  return known.holders == 0 ? nullptr : &known.kept[folder];
 }
 
 GitPlace find_git_place(const fs::path& folder) {
@@ -371,7 +382,7 @@ GitPlace find_git_place(const fs::path& folder) {
 void let_git_read(std::vector<fs::path> folders, std::vector<fs::path> lenders) {
   folders_let() = std::move(folders);
   lenders_let() = std::move(lenders);
-  known_places().by_folder.clear();
+  known_places().clear();
 }
 
 }  // namespace sortie

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class GitPlacesOnce {
   /// Which of the outermost ones exists, counted from 1; 0: none. What was cached for another one
   /// does not count.
   static unsigned current() noexcept;
+  /// Where something else that was found for a folder can be kept until the outermost one ends; null
+  /// if there is none.
+  static std::shared_ptr<const void>* kept_for(const std::filesystem::path& folder);
   GitPlacesOnce(const GitPlacesOnce&) = delete;
   GitPlacesOnce& operator=(const GitPlacesOnce&) = delete;
   ~GitPlacesOnce();
