@@ -107,6 +107,13 @@ Terminal PrivateSet::new_terminal() const {
   return open_terminal(profile.uid, profile.gid);
 }
 
+void PrivateSet::in_view(const std::function<void()>& act) const {
+  if (!mounts_) return;
+  const Return back(source_.keeper);
+  enter(mounts_, CLONE_NEWNS, "mounts");
+  act();
+}
+
 void PrivateSet::adapt(std::map<std::string, std::string>& environment) const {
   if (home_.empty()) return;
   const std::string& before = source_.profile.home.native();
@@ -180,6 +187,11 @@ std::shared_ptr<PrivateSet> PrivateSets::keep(std::shared_ptr<PrivateSet> set) {
 }
 
 void PrivateSets::drop(const std::string& name) { named_.erase("named " + name); }
+
+void PrivateSets::in_each_view(const std::function<void()>& act) const {
+  for (const auto& one : all_)
+    if (const auto set = one.lock()) set->in_view(act);
+}
 
 std::uint64_t PrivateSets::kept_bytes() const {
   std::uint64_t sum = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +56,9 @@ class PrivateSet {
   /// Replaces the run's HOME in the variables by the set's, if that is another folder.
   void adapt(std::map<std::string, std::string>& environment) const;
 
+  /// Calls a function in the set's own mounts; without namespaces there are none. @throws Error
+  void in_view(const std::function<void()>& act) const;
+
   /// The root of its own tree, without masks.
   Fd take_tree_root() { return std::move(tree_root_); }
 
@@ -95,6 +99,9 @@ class PrivateSets {
   Fd make_with_tree(const SetTree& tree);
   /// Forgets a name: the set is removed after the last command in it.
   void drop(const std::string& name);
+
+  /// Calls a function in the mounts of each set. @throws Error
+  void in_each_view(const std::function<void()>& act) const;
 
   /// Bytes that all sets keep in memory.
   std::uint64_t kept_bytes() const;

@@ -92,6 +92,16 @@ CommandEnd read_command_end(const Fd& report, const std::string& name, const Pol
   return end;
 }
 
+/// For the operator: the run ends with it.
+std::string exposed_words(const Mask& mask) {
+  return mask.path.string() +
+         " was replaced by a program outside of the run while a command ran, so " +
+         "that for a moment nothing " +
+         (mask.source.empty() ? "kept the command from changing it" : "hid it from the command") +
+         ": its output is withheld. Start the run again, and let nothing replace files meanwhile that "
+         "the policy hides or protects";
+}
+
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -140,6 +150,9 @@ KeeperService::KeeperService(const KeeperStart& start, View view)
   ::sigaddset(&child, SIGCHLD);
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) throw system_error("signalfd", ExitCode::environment);
+  if (view_.masks.empty()) return;
+  mounts_ = Fd(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+  if (!mounts_) throw system_error("open /proc/self/mountinfo", ExitCode::environment);
 }
 
 void KeeperService::serve() {
@@ -177,7 +190,8 @@ void KeeperService::date_end() const {
 }
 
 void KeeperService::wait() {
-  std::vector<pollfd> polled = {{socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+  std::vector<pollfd> polled = {
+      {socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {mounts_.get(), POLLPRI, 0}};
   for (const auto& command : running_) polled.push_back({command.control.get(), POLLIN, 0});
   int timeout = -1;
   if (!running_.empty()) {
@@ -188,12 +202,30 @@ void KeeperService::wait() {
   }
   if (::poll(polled.data(), polled.size(), timeout) <= 0) return;
   // In the order they were listed in: no command is added or removed before this is done.
-  std::size_t place = 2;
+  std::size_t place = 3;
+  if (polled[2].revents != 0) check_masks();
   for (auto& command : running_) {
     if (polled[place++].revents != 0) on_message(command);
   }
   if (polled[1].revents != 0) reap();
   if (polled[0].revents != 0) take_request();
+}
+
+/// Another program may have replaced a file under a mask. Commands that run have mounts of their own, so
+/// that nothing can be done for them but to end them; those that come find the mask again.
+void KeeperService::check_masks() {
+  const std::vector<Mask> fallen = fallen_masks(view_.masks);
+  if (fallen.empty()) return;
+  for (Running& command : running_) {
+    command.exposed = exposed_words(fallen.front());
+    end(command, Ending::cancelled, "");
+  }
+  try {
+    lay_again(view_.masks, view_.private_root);
+    sets_.in_each_view([this] { lay_again(view_.masks, view_.private_root); });
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+  }
 }
 
 /// A message over a command's socket asks for the command's end; so does closing that socket.
@@ -233,6 +265,7 @@ void KeeperService::reap() {
     const auto found = std::find_if(running_.begin(), running_.end(),
                                     [&](const Running& each) { return each.first == ended; });
     if (found == running_.end()) continue;
+    check_masks();  // one that fell without a word: its file was renamed, and another took its name
     const Running command = std::move(*found);
     running_.erase(found);
     answer(command);
@@ -247,6 +280,7 @@ void KeeperService::answer(const Running& command) {
     swept = kill_strays(spared) > 0;
   }
   CommandEnd end = read_command_end(command.report, command.name, profile_.limits);
+  if (!command.exposed.empty()) end.failure = command.exposed;
   if (command.why && end.failure.empty() && end.status.ending != Ending::not_started) {
     end.status = {};
     end.status.ending = *command.why;
@@ -296,6 +330,8 @@ void KeeperService::make_tree(WireReader& reader, const Fd& answer) {
 void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
   CommandEnd refused;
   try {
+    check_masks();
+    if (!broken_.empty()) throw Error("a command could not be confined: " + broken_);
     Command command = read_request(request);
     CommandStreams streams = streams_of(command, std::move(came));
     Running running;

@@ -63,10 +63,12 @@ class KeeperService {
     std::uint64_t memory_kills = 0;  ///< of the group, before it started
     std::optional<Ending> why;       ///< set if the keeper kills it
     std::string detail;
+    std::string exposed{};  ///< set if a mask fell while it ran: why its output can't be used
     std::shared_ptr<PrivateSet> set{};  ///< shared with other commands in it; null: the run's own
   };
 
   void wait();
+  void check_masks();
   void on_message(Running& command);
   static void ask_to_end(const Running& command);
   static void end(Running& command, Ending why, const std::string& detail);
@@ -83,12 +85,14 @@ class KeeperService {
   const Fd& socket_;
   const Fd& group_;
   Fd signals_;
+  Fd mounts_;  ///< proc(5) mountinfo, which tells by poll(2) that mounts came or went; none: no masks
   LayerSet layers_;
   PrivateSets sets_;
   LimitWatch watch_;
   std::list<Running> running_;
   Clock::time_point next_sample_ = Clock::time_point::max();
   bool quit_ = false;
+  std::string broken_{};  ///< why no command may be started any more
 };
 
 /// The main function of the keeper's process: closes and wipes everything that it was not given,

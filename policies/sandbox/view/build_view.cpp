@@ -434,7 +434,7 @@ View build_view(const SandboxProfile& wanted, const std::string& path_variable,
   mount_places(places, source, own, profile, user, view, profile.hide);
   for (const auto& path : profile.git.covered) make_mount_read_only(below_root(path));
   lay_path_masks(profile, own.path(), view);
-  lay_git_files(profile.git, own.path());
+  lay_git_files(profile.git, own.path(), view);
   make_mount_read_only(".");
   leave_machine();
   const fs::path& workspace = workspace_root(profile);

@@ -71,7 +71,7 @@ class PathMasks {
       const fs::path path = tidy(entry);
       if (read_only || path.empty()) continue;
       if (look(root_ / path) == Found::nothing) make_folders(root_ / path);
-      if (look(root_ / path) != Found::link) bind_onto_itself(root_ / path, Access::read_write);
+      if (look(root_ / path) != Found::link) bind(root_ / path, Access::read_write);
     }
     if (read_only) {
       if (const int error = make_tree_read_only(root_.c_str())) {
@@ -154,6 +154,12 @@ class PathMasks {
 
   void lay(const char* what, const fs::path& over) {
     attach_tree(copy_tree(scratch_ / what, Access::read_only), over);
+    view_.masks.push_back({.path = '/' + over.string(), .source = what});
+  }
+
+  void bind(const fs::path& place, Access access) {
+    bind_onto_itself(place, access);
+    view_.masks.push_back({.path = '/' + place.string(), .access = access});
   }
 
   std::vector<fs::path> search(const std::vector<std::string>& globs, const char* why,
@@ -211,7 +217,7 @@ class PathMasks {
         return;  // nothing to mount on: left to MadePaths and the check of the diff
       case Found::folder:
       case Found::file:
-        if (pin_parents(place)) bind_onto_itself(root_ / place, Access::read_only);
+        if (pin_parents(place)) bind(root_ / place, Access::read_only);
         return;
     }
   }
@@ -261,7 +267,7 @@ class PathMasks {
       const fs::path place = root_ / folder;
       if (::access(place.c_str(), W_OK) != 0 && errno == EROFS) return false;
       if (look(place) != Found::folder || !pinned_.insert(folder).second) continue;
-      bind_onto_itself(place, Access::read_write);
+      bind(place, Access::read_write);
     }
     return true;
   }
@@ -279,7 +285,7 @@ class PathMasks {
       }
       if (::access(place.c_str(), W_OK) != 0 && errno == EROFS) return;
       if (look(place) != Found::folder) return;
-      if (pinned_places_.insert(place).second) bind_onto_itself(place, Access::read_write);
+      if (pinned_places_.insert(place).second) bind(place, Access::read_write);
     }
   }
 
@@ -339,18 +345,20 @@ void lay_workspace_masks(const SandboxProfile& profile, const fs::path& scratch,
   masks.hide(PathMasks::Where::inside);
 }
 
-void lay_git_files(const GitView& git, const fs::path& scratch) {
+void lay_git_files(const GitView& git, const fs::path& scratch, View& view) {
   int count = 0;
   for (const auto& [file, text] : git.files) {
     const fs::path target = file.relative_path();
     struct stat status {};
     // A file outside the view can't be read by commands.
     if (::lstat(target.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    const fs::path shown = scratch / ("git-config-" + std::to_string(count++));
+    const std::string name = "git-config-" + std::to_string(count++);
+    const fs::path shown = scratch / name;
     const Fd made(::open(shown.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
     if (!made || !write_all(made.get(), text) || ::fchmod(made.get(), 0444) != 0)
       throw system_error("make " + shown.string(), ExitCode::environment);
     attach_tree(copy_tree(shown, Access::read_only), target);
+    view.masks.push_back({.path = '/' + target.string(), .source = name});
   }
 }
 

@@ -104,7 +104,7 @@ Fd mount_set_tree(const SetTreeMounts& mounts, const SandboxProfile& profile, co
   for (const auto& [path, tree] : inside) attach_tree(tree, make_way(root, path, profile));
   View masked;
   lay_workspace_masks(profile, scratch, masked);
-  lay_git_files(inside_of(profile.git, root), scratch);
+  lay_git_files(inside_of(profile.git, root), scratch, masked);
   return bare;
 }
 

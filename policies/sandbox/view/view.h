@@ -7,6 +7,7 @@
 #include "core/base/fd.h"
 #include "policies/sandbox/layers/mounts.h"
 #include "policies/sandbox/profile.h"
+#include "policies/sandbox/view/masks.h"
 
 namespace sortie {
 
@@ -15,6 +16,7 @@ struct View {
   Fd workspace;                           ///< its root, O_PATH
   std::vector<std::string> placeholders;  ///< folders made to protect names that did not exist
   std::vector<std::string> notes;         ///< paths that could not be masked, and why
+  std::vector<Mask> masks{};              ///< those that another program could take away
   Fd private_root;                        ///< the file system of HOME, /tmp, /var/tmp, /dev/shm
   /// The machine's folders under an overlay whose upper folder is in that file system.
   std::vector<std::filesystem::path> toolchains;
@@ -35,7 +37,7 @@ View build_view(const SandboxProfile& profile, const std::string& path_variable,
 void remove_placeholders(const View& view) noexcept;
 
 /// Mounts the masks of protected, hidden and covered paths over the workspace, which is below the
-/// current folder, at its own path. Sets the view's placeholders and notes.
+/// current folder, at its own path. Sets the view's placeholders, masks and notes.
 /// @param scratch  a private folder of the view's builder, for the empty folder and file
 /// @throws Error  with the path
 void lay_path_masks(const SandboxProfile& profile, const std::filesystem::path& scratch,
@@ -47,7 +49,8 @@ void lay_workspace_masks(const SandboxProfile& profile, const std::filesystem::p
 
 /// Mounts the files of `git` read-only over those of the view in the current folder.
 /// @param scratch  a private folder of the view's builder, for their contents
+/// @param view     gets the masks
 /// @throws Error  with the path
-void lay_git_files(const GitView& git, const std::filesystem::path& scratch);
+void lay_git_files(const GitView& git, const std::filesystem::path& scratch, View& view);
 
 }  // namespace sortie

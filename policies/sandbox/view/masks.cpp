@@ -1,0 +1,126 @@
+#include "policies/sandbox/view/masks.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/files/files.h"
+
+namespace sortie {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Standing {
+  bool exists = false;
+  bool is_mount = false;
+  mode_t mode = 0;
+};
+
+Standing look_at(const fs::path& path) {
+  struct statx found {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE, &found) !=
+      0)
+    return {};
+  return {.exists = true,
+          .is_mount = (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0,
+          .mode = found.stx_mode};
+}
+
+/// The kinds of what hides a path, as PathMasks makes them.
+constexpr const char* kHiddenFolder = "hidden";
+constexpr const char* kHiddenFile = "hidden-file";
+
+/// What masks are made of, once more: the view's own file system for that is mounted nowhere by now, and
+/// only what is mounted can be bound. While this exists, it lies over a folder of every view; commands
+/// have mounts of their own, and see nothing of it.
+class Sources {
+ public:
+  explicit Sources(const Fd& private_root)
+      : first_("/proc/self/fd/" + std::to_string(private_root.get())) {
+    attach_tree(make_detached("tmpfs", "mode=755,size=16m"), kPlace);
+  }
+  Sources(const Sources&) = delete;
+  ~Sources() { ::umount2(kPlace, MNT_DETACH); }
+
+  fs::path make(const std::string& name) const {
+    const fs::path path = fs::path(kPlace) / name;
+    std::error_code error;
+    if (fs::exists(path, error)) return path;
+    const fs::path first = first_ / name;
+    struct stat status {};
+    if (::lstat(first.c_str(), &status) != 0)
+      throw system_error("look at " + name, ExitCode::environment);
+    const mode_t mode = status.st_mode & 07777;
+    if (S_ISDIR(status.st_mode)) {
+      if (::mkdir(path.c_str(), mode) != 0)
+        throw system_error("mkdir " + name, ExitCode::environment);
+      return path;
+    }
+    const std::string text = mode == 0 ? "" : read_file(first);
+    const Fd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (!made || !write_all(made.get(), text) || ::fchmod(made.get(), mode) != 0)
+      throw system_error("make " + name, ExitCode::environment);
+    return path;
+  }
+
+ private:
+  static constexpr const char* kPlace = "/dev/pts";  // no mask is below it
+  fs::path first_;
+};
+
+/// What can be mounted over a file of that kind in place of the mask's own source.
+std::string source_for(const Mask& mask, mode_t mode) {
+  if (S_ISDIR(mode)) return mask.source == kHiddenFile ? kHiddenFolder : mask.source;
+  return mask.source == kHiddenFolder || mask.source == "empty" ? kHiddenFile : mask.source;
+}
+
+constexpr int kMostTries = 500;
+constexpr useconds_t kPauseMicroseconds = 1'000;
+
+void lay(const Mask& mask, const Fd& private_root, std::optional<Sources>& sources) {
+  const Standing now = look_at(mask.path);
+  if (!now.exists) return;
+  if (S_ISLNK(now.mode))
+    throw Error(
+        mask.path.string() +
+            " was replaced by a link during the run: it can't be kept from commands any more",
+        ExitCode::environment);
+  if (mask.source.empty()) return bind_onto_itself(mask.path, mask.access);
+  if (!sources) sources.emplace(private_root);
+  attach_tree(copy_tree(sources->make(source_for(mask, now.mode)), Access::read_only), mask.path);
+}
+
+}  // namespace
+
+std::vector<Mask> fallen_masks(const std::vector<Mask>& masks) {
+  std::vector<Mask> fallen;
+  for (const Mask& mask : masks) {
+    const Standing now = look_at(mask.path);
+    if (now.exists && !now.is_mount) fallen.push_back(mask);
+  }
+  return fallen;
+}
+
+void lay_again(const std::vector<Mask>& masks, const Fd& private_root) {
+  std::optional<Sources> sources;
+  // Two may lie on one path: each of them is laid, in the order of the start.
+  for (const Mask& mask : fallen_masks(masks)) {
+    for (int tries = 1;; ++tries) {
+      try {
+        lay(mask, private_root, sources);
+        break;
+      } catch (const Error&) {
+        // The kernel tells that the mount went before the other file has the name (rename(2)).
+        if (tries == kMostTries) throw;
+        ::usleep(kPauseMicroseconds);
+      }
+    }
+  }
+}
+
+}  // namespace sortie
