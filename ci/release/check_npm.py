@@ -197,6 +197,8 @@ def check_installed(project, scope, version):
 
 
 def main():
+    # A shell that starts this in the background has SIGINT ignored, for all that is started here too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     dist, *architectures = sys.argv[1:]
     files = [os.path.join(dist, file) for file in sorted(os.listdir(dist)) if file.endswith(".tgz")]
     own = {"x86_64": "x64", "aarch64": "arm64"}[os.uname().machine]
