@@ -1,6 +1,7 @@
 #include "app/exec/exec.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -151,6 +152,7 @@ class Exec {
   std::optional<std::string> prompt_argument() const;
   std::string prompt_of(const std::optional<std::string>& argument, const PipedInput& piped) const;
   ExecSettings check_command_line();
+  ExitCode judge_stdout(ExitCode code) const;
   void find_workspace();
   void find_thread();
   void take_folder();
@@ -168,6 +170,7 @@ class Exec {
   fs::path private_;  ///< instead of it: removed at the end
   Fd lock_;           ///< of the thread, unless it is kept nowhere
   bool begun_ = false;
+  std::atomic<int> stdout_failure_ = 0;  ///< the errno for which it did not take the whole answer
 };
 
 Exec::~Exec() {
@@ -313,14 +316,25 @@ ExitCode Exec::run() {
   const PipedInput piped = read_piped_input(argument && *argument != "-");
   bool begun = false;
   try {
-    return tell_outcome(options_.run, style_, [&] {
+    return judge_stdout(tell_outcome(options_.run, style_, [&] {
       begun = true;
       return begin(argument, piped);
-    });
+    }));
   } catch (const InputError& error) {
     if (!begun) throw WrongCommandLine(error.what());  // of --status-file
     throw;
   }
+}
+
+/// The answer is what a caller wants of stdout: the record, which has it, may be kept nowhere.
+ExitCode Exec::judge_stdout(ExitCode code) const {
+  if (stdout_failure_ == 0) return code;
+  const fs::path has_it = thread_.own_out ? fs::path(options_.run.out) : kept_;
+  const bool fine = code == ExitCode::success;
+  tell(std::string(stdout_error(stdout_failure_).what()) + "; it did not take the whole answer" +
+       (fine ? ", so the status is 1" : "") +
+       (has_it.empty() ? "" : "; " + path_text(has_it) + " has all of it"));
+  return fine ? ExitCode::task_failed : code;
 }
 
 /// The run; what was made for one that did not begin is removed.
@@ -363,6 +377,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   begun_ = true;
   std::error_code unknown;
   const fs::path real_out = fs::weakly_canonical(run.out, unknown);
+  thread_.on_stdout_failure = [this](int number) { stdout_failure_ = number; };
   const ExitCode code = of_command_line([&] { return begin_run(); });
   if (thread_.kept) remove_old_threads(store_.folder(), limits);
   if (thread_.own_out && thread_.kept) {

@@ -266,7 +266,11 @@ std::string ci_folder(CiSystem system) {
 
 std::string ci_next_step(CiSystem system, const fs::path& top, const fs::path& project,
                          const FirstModel& model) {
-  const std::string image = "SORTIE_IMAGE: an image with sortie and this project's tools";
+  // What land.sh of each system calls.
+  const std::string programs = system == CiSystem::github   ? "sortie, git, gh, jq"
+                               : system == CiSystem::gitlab ? "sortie, git, jq"
+                                                            : "sortie, git";
+  const std::string image = "SORTIE_IMAGE: an image with " + programs + " and this project's tools";
   switch (system) {
     case CiSystem::github:
       return "in the repository's settings set " +

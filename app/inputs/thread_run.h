@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct ThreadRun {
   /// The transcripts of the thread's earlier runs, the newest first; may be missing or incomplete.
   std::vector<std::filesystem::path> earlier{};
   std::filesystem::path
-      covered{};            ///< a folder that commands must not see, around --out; "": --out
+      covered{};  ///< a folder that commands must not see, around --out; "": --out
   /// Where all threads are, the caller's other ones too; "" for nowhere. Commands see none of them.
   std::filesystem::path store{};
   /// The file beside the run's folder that says where the thread is kept, not synced yet; "" if it is
@@ -31,6 +32,9 @@ struct ThreadRun {
   bool kept = false;        ///< it can be gone on with
   bool own_out = false;     ///< --out is given; else the run's folder is no concern of its caller
   bool own_events = false;  ///< run.completed and what else sortie has in its events
+  /// Is called instead of a warning where stdout could not take the answer or an event, as
+  /// is_of_device() has it. Any thread.
+  std::function<void(int number)> on_stdout_failure{};
 };
 
 }  // namespace sortie

@@ -130,22 +130,26 @@ void Handover::withdraw_success() {
 
 /// The message is in the output folder too, so an error is only printed.
 void Handover::print_message() {
-  try {
-    print(message_for_stdout(message_, is_json_));
-  } catch (const Error& error) {
-    parts_.record.write_error(std::string("sortie: ") + error.what());
-  }
+  const int number = write(message_for_stdout(message_, is_json_));
+  if (number != 0)
+    parts_.record.take_stdout_failure(number, std::string("sortie: ") + error_of(number).what());
 }
 
 /// A reader that has gone is an error, too: nobody has what was asked for.
 void Handover::print(std::string_view text) {
-  const int number = write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
-  if (number == 0) return;
+  if (const int number = write(text); number != 0) throw error_of(number);
+}
+
+int Handover::write(std::string_view text) const {
+  return write_within(STDOUT_FILENO, text, {}, parts_.signals->token());
+}
+
+Error Handover::error_of(int number) const {
   if (number == ECANCELED)
-    throw Error("stdout: " + write_problem(number), parts_.signals->received() == SIGINT
-                                                        ? ExitCode::interrupted
-                                                        : ExitCode::terminated);
-  throw stdout_error(number);
+    return Error("stdout: " + write_problem(number), parts_.signals->received() == SIGINT
+                                                         ? ExitCode::interrupted
+                                                         : ExitCode::terminated);
+  return stdout_error(number);
 }
 
 }  // namespace sortie

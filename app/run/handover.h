@@ -64,6 +64,8 @@ class Handover {
   void write_diff(const std::string& name);
   bool write_part(const Diff& diff, const std::string& name);
   void print(std::string_view text);
+  int write(std::string_view text) const;
+  Error error_of(int number) const;
 
   Parts parts_;
   std::string message_;  ///< with a newline

@@ -9,7 +9,8 @@ RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle&
                    const Attempt* one_of)
     : inputs(std::move(loaded)),
       options(flags),
-      batch_folder(flags.batch_folder.empty() ? "" : std::filesystem::canonical(flags.batch_folder)),
+      batch_folder(flags.batch_folder.empty() ? ""
+                                              : std::filesystem::canonical(flags.batch_folder)),
       attempt(one_of),
       git(std::move(git_info)),
       key_parts(std::move(parts_of_key)),
@@ -28,7 +29,9 @@ RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle&
               .style = style,
               .log = {.rounds = inputs.task.verify.rounds + 1,
                       .start_must_pass = inputs.task.verify.before == ExpectedStart::pass},
-              .workspace = inputs.workspace},
+              .workspace = inputs.workspace,
+              .on_stdout_failure =
+                  options.thread != nullptr ? options.thread->on_stdout_failure : nullptr},
              secrets.redactor(), result) {
   if (attempt != nullptr) budget.share(*attempt->budget, attempt->number - 1);
 }

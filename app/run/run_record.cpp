@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/run/end_notes.h"
+#include "app/show/standard_output.h"
+#include "core/base/error.h"
 #include "core/text/ci_commands.h"
 #include "core/text/output_buffer.h"
 
@@ -136,9 +138,11 @@ void RunRecord::open_live_events() {
   EventWriter::Options options;
   options.folder = options_.folder;
   const bool shared = errors().is_same_as(options_.lines);
-  options.on_failure = [this, shared](const std::string& problem) {
+  options.on_failure = [this, shared](int number) {
+    if (hand_on_stdout_failure(number)) return;
     // If the writer is shared with stderr, that has failed too.
-    if (!shared) warn_about_stdout(problem + "; no more events are written, the run goes on");
+    if (!shared)
+      warn_about_stdout(errno_text(number) + "; no more events are written, the run goes on");
   };
   event_writer_ = std::make_unique<EventWriter>(options_.lines, std::move(options));
   if (shared) errors().go_through(event_writer_.get());
@@ -219,6 +223,16 @@ void RunRecord::write_live_end(const std::stop_token& stop) {
   if (reader_stalls_)
     warn_about_stdout(size_in_words(lost) + " of events are not written, since " +
                       event_writer_->why_left());
+}
+
+bool RunRecord::hand_on_stdout_failure(int number) const {
+  if (!options_.on_stdout_failure || !is_of_device(number)) return false;
+  options_.on_stdout_failure(number);
+  return true;
+}
+
+void RunRecord::take_stdout_failure(int number, const std::string& line) {
+  if (!hand_on_stdout_failure(number)) write_error(line);
 }
 
 /// Says that the transcript has what stdout lacks.

@@ -50,6 +50,7 @@ class RunRecord : public Notices {
     std::filesystem::path workspace{};  ///< for notes at places in its files; "": none
     int lines = STDOUT_FILENO;          ///< takes the live events
     int errors = STDERR_FILENO;
+    std::function<void(int number)> on_stdout_failure{};  ///< as in ThreadRun
   };
   /// @param result  is reported at the end. It and the redactor outlive this object
   RunRecord(Options options, const Redactor& redactor, RunResult& result);
@@ -96,6 +97,11 @@ class RunRecord : public Notices {
   /// Writes a line on stderr that is not a step of the run; redacted by the caller, no newline.
   void write_error(const std::string& line);
 
+  /// Says that stdout could not take the answer, or calls on_stdout_failure. Its events do so by
+  /// themselves.
+  /// @param number  the errno of the failed write
+  void take_stdout_failure(int number, const std::string& line);
+
   /// Records the run's end with the current result; may be called again if that has changed: the last
   /// end counts. Before begin() it does nothing.
   void close();
@@ -122,6 +128,7 @@ class RunRecord : public Notices {
   ErrorStream& errors();
   void open_live_events();
   void write_live_end(const std::stop_token& stop);
+  bool hand_on_stdout_failure(int number) const;
   void warn_about_stdout(const std::string& problem);
   void annotate();
   RunEnd run_end() const;

@@ -199,7 +199,7 @@ void EventWriter::fail(int number) {
   late_lines_.clear();
   file_.reset();
   file_begin_ = file_end_ = waiting_bytes_ = line_bytes_ = 0;
-  if (options_.on_failure) options_.on_failure(errno_text(number));
+  if (options_.on_failure) options_.on_failure(number);
   changed_.notify_all();
 }
 

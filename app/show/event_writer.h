@@ -31,8 +31,8 @@ class EventWriter {
     std::filesystem::path folder{};  ///< for that file; if none can be made there, all in memory
     /// The longest wait of finish(), even for a reader that reads slowly.
     std::chrono::milliseconds longest_end = std::chrono::minutes(10);
-    /// Called once, from the writing thread, with the reason why nothing more can be written.
-    std::function<void(const std::string& problem)> on_failure{};
+    /// Called once, from the writing thread, with the errno for which nothing more can be written.
+    std::function<void(int number)> on_failure{};
   };
   /// @param descriptor  owned by the caller, and open during this object's lifetime
   EventWriter(int descriptor, Options options);

@@ -38,6 +38,10 @@ Error stdout_error(int number) {
                ExitCode::environment, cause);
 }
 
+bool is_of_device(int number) {
+  return number == ENOSPC || number == EDQUOT || number == EFBIG || number == EIO;
+}
+
 std::size_t error_columns() {
   if (::isatty(STDERR_FILENO) != 1) return 0;
   winsize size{};

@@ -29,6 +29,10 @@ void print_data(std::string_view bytes, const std::stop_token& stop = {});
 /// The error for an errno from writing to stdout.
 Error stdout_error(int number);
 
+/// Whether that errno is of the file or device behind stdout, such as a full disk: neither its reader
+/// has gone, nor has the caller closed it.
+bool is_of_device(int number);
+
 /// The columns of the terminal that stderr is; 0 if it is none.
 std::size_t error_columns();
 

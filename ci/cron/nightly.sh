@@ -10,6 +10,12 @@
 set -euo pipefail
 umask 077
 : "${REPOSITORY:?}" "${STATE:?}" "${SORTIE_KEY_FILE:?}"
+for program in sortie git flock timeout; do
+  command -v "$program" > /dev/null || {
+    echo "sortie: $program is not on PATH" >&2
+    exit 2
+  }
+done
 branch=${BRANCH:-main} push=${PUSH-sortie-nightly}
 clone=$STATE/clone out=$STATE/out
 export GIT_TERMINAL_PROMPT=0 GIT_SSH_COMMAND="${GIT_SSH_COMMAND:-ssh -o BatchMode=yes}"

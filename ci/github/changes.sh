@@ -11,6 +11,10 @@ for name in SORTIE_BASE SORTIE_HEAD; do
     exit 2
   }
 done
+command -v git > /dev/null || {
+  echo "sortie changes: git is not on PATH: this job's image needs it" >&2
+  exit 2
+}
 # The checkout may belong to another user of the container.
 git_dir=$(git -c safe.directory="$(cd "${SORTIE_WORKSPACE:?}" && pwd -P)" -C "$SORTIE_WORKSPACE" \
   rev-parse --absolute-git-dir)

@@ -16,6 +16,13 @@ for name in SORTIE_OUT SORTIE_POLICY SORTIE_BRANCH SORTIE_WORKSPACE; do
     -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
   esac
 done
+# Before anything is pushed: a job that ends half-way leaves a branch.
+for program in sortie git gh jq; do
+  command -v "$program" > /dev/null || {
+    echo "sortie land: $program is not on PATH: this job's image needs it" >&2
+    exit 2
+  }
+done
 git check-ref-format "refs/heads/$SORTIE_BRANCH" || {
   echo "sortie land: SORTIE_BRANCH is no name of a branch" >&2
   exit 2

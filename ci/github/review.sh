@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The trusted half of a review: checks a run again, and posts its findings as one review. Needs gh and
-# jq; has no key of a model.
+# The trusted half of a review: checks a run again, and posts its findings as one review. Needs git,
+# gh and jq; has no key of a model.
 #   SORTIE_OUT           the run's folder, from the artifact
 #   SORTIE_POLICY        the policy of this checkout
 #   SORTIE_PULL_REQUEST  its number
@@ -13,6 +13,12 @@ for name in SORTIE_OUT SORTIE_POLICY; do
     '') echo "sortie review: $name is not set" >&2 && exit 2 ;;
     -*) echo "sortie review: $name begins with '-'" >&2 && exit 2 ;;
   esac
+done
+for program in sortie git gh jq; do
+  command -v "$program" > /dev/null || {
+    echo "sortie review: $program is not on PATH: this job's image needs it" >&2
+    exit 2
+  }
 done
 [[ ${SORTIE_PULL_REQUEST-} =~ ^[0-9]{1,12}$ ]] || {
   echo "sortie review: SORTIE_PULL_REQUEST is no number" >&2

@@ -15,6 +15,13 @@ for name in SORTIE_OUT SORTIE_POLICY SORTIE_WORKSPACE; do
     -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
   esac
 done
+# Before anything is pushed: a job that ends half-way leaves a branch.
+for program in sortie git jq; do
+  command -v "$program" > /dev/null || {
+    echo "sortie land: $program is not on PATH: this job's image needs it" >&2
+    exit 2
+  }
+done
 
 # The checkout may belong to another user than this container's, which git refuses unless told. The job's
 # own settings in GIT_CONFIG_… stay.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The stage "land": judges the diff of a run again, and pushes it as a branch. Runs nothing of the
-# diff, and has no key of a model.
+# The stage "land": judges the diff of a run again, and pushes it as a branch. Needs git; has no
+# key of a model, and runs nothing of the diff.
 #   SORTIE_OUT        the run's folder
 #   SORTIE_POLICY     the policy of this checkout, which judges the diff
 #   SORTIE_WORKSPACE  the folder that the run worked on, by default the current one
@@ -14,6 +14,13 @@ for name in SORTIE_OUT SORTIE_POLICY SORTIE_WORKSPACE; do
     '') echo "sortie land: $name is not set" >&2 && exit 2 ;;
     -*) echo "sortie land: $name begins with '-'" >&2 && exit 2 ;;
   esac
+done
+# Before anything is pushed: a job that ends half-way leaves a branch.
+for program in sortie git; do
+  command -v "$program" > /dev/null || {
+    echo "sortie land: $program is not on PATH: this job's image needs it" >&2
+    exit 2
+  }
 done
 branch=sortie/$(printf %s "${BUILD_TAG:?}" | tr -c 'A-Za-z0-9_-' -)
 

@@ -71,7 +71,7 @@ const char* why_no_name(const ScriptWord& word) {
   if (word.assigns || text.find('=') != std::string::npos)
     return "a variable can only be set before a command's name: write NAME=VALUE COMMAND";
   if (!word.bare) return "write the command's name without quotes";
-  if (text == "[") return "";
+  if (text == "[" || text == ":") return "";
   if (is_reserved_word(text))
     return "only `if … fi`, `for NAME in WORDS … done`, ( ) and { } are supported: send plain "
            "commands";

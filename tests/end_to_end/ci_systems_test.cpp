@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/text/text.h"
 #include "tests/end_to_end/ci_step.h"
@@ -242,6 +243,56 @@ BOOST_AUTO_TEST_CASE(the_scripts_of_all_systems_check_their_variables_alike) {
   for (const char* name :
        {"github/land.sh", "github/review.sh", "gitlab/land.sh", "jenkins/land.sh"})
     BOOST_TEST(check_of(template_text(name)) == check_of(first), name);
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_program_is_named_before_anything_is_pushed) {
+  const Step step;
+  const RunFolder& folder = step.folder();
+  BOOST_REQUIRE(step.work().status == 0);
+  const Variables job = {{"SORTIE_BRANCH", "sortie/1"},
+                         {"GH_TOKEN", "token"},
+                         {"SORTIE_PUSH_TOKEN", "token"},
+                         {"CI_SERVER_URL", "file:///nowhere"},
+                         {"BUILD_TAG", "b"},
+                         {"SORTIE_PULL_REQUEST", "1"},
+                         {"SORTIE_HEAD", step.head()},
+                         {"SORTIE_BASE", step.head()},
+                         {"SORTIE_DIFF", folder.path("diff")},
+                         {"REPOSITORY", folder.path("origin")},
+                         {"STATE", folder.path("state")},
+                         {"SORTIE_KEY_FILE", "/dev/null"}};
+  const struct {
+    const char* script;
+    std::vector<std::string> needs;
+  } rows[] = {{"github/land.sh", {"sortie", "git", "gh", "jq"}},
+              {"github/review.sh", {"sortie", "git", "gh", "jq"}},
+              {"github/changes.sh", {"git"}},
+              {"gitlab/land.sh", {"sortie", "git", "jq"}},
+              {"jenkins/land.sh", {"sortie", "git"}},
+              {"cron/nightly.sh", {"sortie", "git", "flock", "timeout"}}};
+  for (const auto& row : rows)
+    for (const std::string& missing : row.needs) {
+      const fs::path bin = folder.path("some");
+      fs::remove_all(bin);
+      fs::create_directory(bin);
+      for (const std::string name : {"sortie", "git", "gh", "jq", "flock", "timeout", "bash", "env",
+                                     "tr", "base64", "mktemp", "rm", "mkdir", "cat"})
+        if (name != missing)
+          fs::create_symlink(name == "sortie" || name == "gh" ? folder.path("bin/" + name)
+                                                              : fs::path("/usr/bin") / name,
+                             bin / name);
+      Variables more = job;
+      more["PATH"] = bin.string();
+
+      const Said said = step.run(row.script, more);
+
+      BOOST_TEST_CONTEXT(row.script << " without " << missing) {
+        BOOST_TEST(said.status == 2, said.output);
+        BOOST_TEST(holds(said.output, missing + " is not on PATH"), said.output);
+        BOOST_TEST(git(folder.path("origin"), {"for-each-ref"}).empty());
+        BOOST_TEST(!fs::exists(folder.path("state")));
+      }
+    }
 }
 
 /// A team's repository, and a machine with ci/cron whose user has nothing but a state folder.

@@ -90,6 +90,7 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
     int status;       ///< as usual, and where stderr takes nothing
     int unprintable;  ///< where stdout takes nothing
     int unread = -1;  ///< where its reader has gone; -1: as usual
+    int full = -1;    ///< on a full disk; -1: as where stdout takes nothing
   };
   const std::string run = "run task.yaml --fresh --out out";
   const std::vector<Row> rows = {
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       {"show earlier --follow", 0, 7},
       {"completion bash", 0, 7},
       {"land missing", 2, 2},
-      {"exec -C work --replay earlier go", 0, 0},  // the message is in the thread, too
+      {"exec -C work --replay earlier go", 0, 0, -1, 1},
   };
   for (const std::string& command : commands(place)) {
     const auto tried = std::count_if(rows.begin(), rows.end(), [&command](const Row& row) {
@@ -138,15 +139,15 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
     });
     BOOST_TEST(tried > 0, command << " has no row");
   }
-  enum class Stdout { usual, takes_nothing, has_no_reader };
+  enum class Stdout { usual, takes_nothing, is_full, has_no_reader };
   const struct {
     std::string redirections;
     Stdout stdout_is;
   } streams[] = {
       {"", Stdout::usual},
-      {"> /dev/full", Stdout::takes_nothing},
+      {"> /dev/full", Stdout::is_full},
       {"2> /dev/full", Stdout::usual},
-      {"> /dev/full 2>&1", Stdout::takes_nothing},
+      {"> /dev/full 2>&1", Stdout::is_full},
       {">" + gone, Stdout::has_no_reader},
       {"2>" + gone, Stdout::usual},
       {">" + gone + " 2>&1", Stdout::has_no_reader},
@@ -160,7 +161,9 @@ BOOST_AUTO_TEST_CASE(each_command_says_by_its_code_what_it_could_not_write) {
       const ProgramEnd end = place.run(row.words, stream.redirections);
 
       const int left = row.unread < 0 ? row.status : row.unread;
-      const int expected = stream.stdout_is == Stdout::takes_nothing   ? row.unprintable
+      const int full = row.full < 0 ? row.unprintable : row.full;
+      const int expected = stream.stdout_is == Stdout::is_full         ? full
+                           : stream.stdout_is == Stdout::takes_nothing ? row.unprintable
                            : stream.stdout_is == Stdout::has_no_reader ? left
                                                                        : row.status;
       BOOST_TEST(end.status == expected,

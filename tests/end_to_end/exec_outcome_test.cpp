@@ -237,6 +237,38 @@ BOOST_AUTO_TEST_CASE(a_reader_that_goes_away_does_not_end_the_turn) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_stdout_whose_disk_is_full_is_no_success) {
+  for (const char* flags : {"--json", "", "--ephemeral --json", "--ephemeral -v"}) {
+    BOOST_TEST_CONTEXT(flags) {
+      const ExecRun run;
+      const ModelServer server(answers_with("Done."));
+      ProgramStart start = run.exec({}, base_url(server));
+      start.argv.insert(
+          start.argv.begin(),
+          {"bash", "-c", std::string("\"$@\" -s read-only ") + flags + " go > /dev/full", "bash"});
+
+      const ProgramEnd end = run_program(start);
+
+      BOOST_TEST(end.status == 1, end.errors);
+      const std::string line =
+          "sortie: stdout: No space left on device; it did not take the whole "
+          "answer, so the status is 1";
+      const std::size_t at = end.errors.find(line);
+      BOOST_REQUIRE_MESSAGE(at != std::string::npos, end.errors);
+      BOOST_TEST(end.errors.find("No space", at + line.size()) == std::string::npos, end.errors);
+      const bool kept = std::string(flags).find("ephemeral") == std::string::npos;
+      const std::string has_it = " has all of it\n";
+      BOOST_TEST(end.errors.ends_with(has_it) == kept, end.errors);
+      if (!kept) continue;
+      const std::size_t folder = at + line.size() + 2;
+      BOOST_TEST(fs::exists(fs::path(end.errors.substr(
+                                folder, end.errors.size() - has_it.size() - folder)) /
+                            "transcript.jsonl"),
+                 end.errors);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_second_turn_of_a_thread_waits_for_the_first_and_has_its_words) {
   const ExecRun run;
   const ModelServer first(answers_with("One."));

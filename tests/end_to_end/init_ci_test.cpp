@@ -73,6 +73,27 @@ BOOST_AUTO_TEST_CASE(the_files_for_ci_are_those_of_this_repository) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_last_line_names_what_the_image_has_to_have) {
+  const struct {
+    const char* system;
+    const char* image;
+  } rows[] = {{"github", "an image with sortie, git, gh, jq and this project's tools"},
+              {"gitlab", "an image with sortie, git, jq and this project's tools"},
+              {"jenkins", "an image with sortie, git and this project's tools"}};
+  for (const auto& row : rows) {
+    const InitRun run(ProjectFiles{{"go.mod", ""}});
+    run.make_git();
+    const ProgramEnd end = run.init({"--ci", row.system});
+    BOOST_TEST(holds(end.output, row.image), end.output);
+    // The same words as in the workflow's own first lines.
+    const std::string own = run.text(own_file(row.system));
+    for (const char* program : {"git", "gh,", "jq"})
+      BOOST_TEST(
+          holds(own.substr(own.find("SORTIE_IMAGE:"), 60), program) == holds(row.image, program),
+          own.substr(0, 900));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_workflow_passes_the_key_that_the_provider_needs) {
   const struct {
     Arguments flags;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <future>
 
+#include "core/base/error.h"
 #include "tests/app/show/stream_reader.h"
 #include "tests/support/temporary_folder.h"
 
@@ -123,8 +124,8 @@ BOOST_AUTO_TEST_CASE(what_can_not_be_written_is_told_once_and_nothing_waits_for_
     BOOST_TEST_CONTEXT(row.name) {
       std::vector<std::string> told;
       {
-        EventWriter writer(row.descriptor, {.on_failure = [&told](const std::string& problem) {
-                             told.push_back(problem);
+        EventWriter writer(row.descriptor, {.on_failure = [&told](int number) {
+                             told.push_back(errno_text(number));
                            }});
         for (int i = 0; i < 100; ++i) writer.write(line(i, 4000));
         BOOST_TEST(writer.finish(kLong, {}) == 0u);
