@@ -37,14 +37,24 @@ Json to_json(const Denial& denial) {
   return json;
 }
 
+Json to_json(const DeniedHost& one) {
+  return Json::object({{"host", one.host},
+                       {"port", one.port},
+                       {"reason", one.reason},
+                       {"count", one.count},
+                       {"would_allow", one.would_allow},
+                       {"would_allow_yaml", text_or_null(one.would_allow_yaml)}});
+}
+
 /// The most frequent first; equal ones in their order.
-Json denials_json(const std::vector<Denial>& denials) {
-  std::vector<const Denial*> sorted;
-  for (const Denial& denial : denials) sorted.push_back(&denial);
+template <class One>
+Json denials_json(const std::vector<One>& denials) {
+  std::vector<const One*> sorted;
+  for (const One& denial : denials) sorted.push_back(&denial);
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Denial* a, const Denial* b) { return a->count > b->count; });
+                   [](const One* a, const One* b) { return a->count > b->count; });
   Json array = Json::array();
-  for (const Denial* denial : sorted) array.push_back(to_json(*denial));
+  for (const One* denial : sorted) array.push_back(to_json(*denial));
   return array;
 }
 
@@ -164,6 +174,7 @@ Json result_json(const RunResult& result, const Tally& tally) {
   add_changes(json, result);
   json.set("denials", denials_json(tally.denials));
   json.set("audited", denials_json(tally.audited));
+  json.set("network_denials", denials_json(tally.denied_hosts));
   add_sandbox(json, result);
   json.set("digests", by_name(result.digests));
   json.set("artifacts", by_name(result.artifacts));

@@ -145,6 +145,21 @@ constexpr const char* kSchema = R"({
         "kept": {"$ref": "#/$defs/digests"},
         "denials": {"$ref": "#/$defs/denials"},
         "audited": {"$ref": "#/$defs/denials"},
+        "network_denials": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["host", "port", "reason", "count", "would_allow", "would_allow_yaml"],
+            "properties": {
+              "host": {"type": "string"},
+              "port": {"$ref": "#/$defs/count"},
+              "reason": {"type": "string"},
+              "count": {"type": "integer", "minimum": 1},
+              "would_allow": {"type": ["object", "null"]},
+              "would_allow_yaml": {"type": ["string", "null"]}
+            }
+          }
+        },
         "approval": {"type": "string"},
         "guarantees": {"type": "object"},
         "layers": {"type": "object"},

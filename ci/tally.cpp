@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json/flow_yaml.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -17,8 +18,9 @@ Json cost_json(const std::optional<Cost>& cost) {
 }
 
 /// Adds the denial, or counts it if it is there already.
-void add_to(std::vector<Denial>& denials, Denial denial) {
-  for (Denial& each : denials) {
+template <class One>
+void add_to(std::vector<One>& denials, One denial) {
+  for (One& each : denials) {
     if (!each.is_same(denial)) continue;
     ++each.count;
     return;
@@ -55,6 +57,16 @@ std::string action_text(const std::string& command, const ExitStatus& exit) {
 bool Denial::is_same(const Denial& other) const {
   return tool == other.tool && effect == other.effect && reason == other.reason &&
          part == other.part && rule == other.rule && actions == other.actions;
+}
+
+bool DeniedHost::is_same(const DeniedHost& other) const {
+  return host == other.host && port == other.port && reason == other.reason;
+}
+
+std::string DeniedHost::place() const {
+  if (host.empty()) return "a host that was not named";
+  const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  return port > 0 ? name + ":" + std::to_string(port) : name;
 }
 
 void Tally::on(const RunEvent& event) {
@@ -94,8 +106,9 @@ void Tally::add(const CallDecided& call) {
   if (call.decision == Ruling::allow && !call.audited) return;
   ++(call.audited ? audited_count : denial_count);
   const Ruling effect = call.audited ? call.strict.value_or(Ruling::deny) : call.decision;
-  add_to(call.audited ? audited : denials, {call.tool, call.actions, effect, call.rule, call.reason,
-                                            call.part, call.would_allow, call.would_allow_yaml});
+  add_to(call.audited ? audited : denials,
+         Denial{call.tool, call.actions, effect, call.rule, call.reason, call.part,
+                call.would_allow, call.would_allow_yaml});
 }
 
 void Tally::add(const ToolCalled&) { ++tool_calls; }
@@ -122,7 +135,15 @@ void Tally::add(const CheckRecord& hit) {
 
 void Tally::add(const NetworkRecord& connection) {
   connections += connection.state == ConnectionState::opened ? 1 : 0;
-  denied_connections += connection.state == ConnectionState::denied ? 1 : 0;
+  if (connection.state != ConnectionState::denied) return;
+  ++denied_connections;
+  DeniedHost one{.host = connection.host, .port = connection.port, .reason = connection.reason};
+  if (!connection.would_allow.empty()) {
+    one.would_allow = Json::object(
+        {{"network", Json::object({{"allow", Json::array({connection.would_allow})}})}});
+    one.would_allow_yaml = flow_yaml_lines(one.would_allow);
+  }
+  add_to(denied_hosts, std::move(one));
 }
 
 void Tally::add(const VerificationCompleted& verification) {

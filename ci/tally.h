@@ -25,6 +25,18 @@ struct Denial {
   bool is_same(const Denial& other) const;
 };
 
+/// A host that commands tried to reach in vain, at a port.
+struct DeniedHost {
+  std::string host;  ///< "" where none was named
+  int port = 0;      ///< 0: unknown
+  std::string reason;
+  Json would_allow{};              ///< {"network":{"allow":["example.org:443"]}}, or null
+  std::string would_allow_yaml{};  ///< the same as YAML, or ""
+  int count = 1;                   ///< connections
+  bool is_same(const DeniedHost& other) const;
+  std::string place() const;  ///< "example.org:443"
+};
+
 /// Counts a run's events: the numbers of result.json and run.completed.
 class Tally : public EventSink {
  public:
@@ -42,6 +54,7 @@ class Tally : public EventSink {
   std::vector<Denial> denials;  ///< the first 200 different ones, in order
   std::vector<Denial> audited;  ///< calls that the approval mode audit let run, likewise
   int denial_count = 0;
+  std::vector<DeniedHost> denied_hosts;  ///< the first 200 different ones, in order
   /// The hits of one check, such as "dangerous_words".
   struct CheckCount {
     int hits = 0;

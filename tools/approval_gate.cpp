@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/json/flow_yaml.h"
 #include "core/text/text.h"
 #include "policies/review/audit_flags.h"
 #include "policies/review/rule_line.h"
@@ -182,7 +183,7 @@ CallDecision ApprovalGate::decide(const Tool& tool, const ToolCall& call, const 
   if (decision.audited) record.set("strict", name_of(*decision.audited));
   if (answer) record.set("approver", std::move(answer->record));
   if (would_allow.is_object()) {
-    record.set("would_allow_yaml", rule_lines_yaml(would_allow));
+    record.set("would_allow_yaml", flow_yaml_lines(would_allow));
     record.set("would_allow", std::move(would_allow));
   }
   return {std::move(parts.actions), std::move(decision), std::move(record), std::move(flags)};

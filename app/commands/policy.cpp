@@ -18,6 +18,7 @@
 #include "app/show/words.h"
 #include "core/base/error.h"
 #include "core/base/patient_io.h"
+#include "core/json/flow_yaml.h"
 #include "core/record/events.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
@@ -201,7 +202,7 @@ bool looks_like_a_line(const std::vector<std::string>& argv) {
 /// "  to allow it: into policy.yaml: commands: [{allow: [make]}]"; "" if no line could.
 std::string allowing_text(const std::string& name, const Policy& policy, const Json& lines) {
   if (!lines.is_object()) return "";
-  std::string yaml = rule_lines_yaml(lines);
+  std::string yaml = flow_yaml_lines(lines);
   std::replace(yaml.begin(), yaml.end(), '\n', ';');
   const std::string place = policy.file.empty()
                                 ? "a policy file with 'version: 1' and 'extends: " + name + "'"

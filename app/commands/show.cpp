@@ -82,7 +82,7 @@ class EndLines {
 
   void add_denials() {
     if (story_.denials.empty()) return;
-    heading(plural(story_.denied_calls, "denied call"));
+    heading("denied: " + story_.denied_words());
     for (std::size_t i = 0; i < std::min(story_.denials.size(), kShownDenials); ++i) {
       const StoryDenial& one = story_.denials[i];
       line("  " + std::to_string(one.count) + " x " + one.tool + " " + one.what + ": " +
@@ -91,6 +91,10 @@ class EndLines {
     }
     if (story_.denials.size() > kShownDenials)
       line("  … and " + std::to_string(story_.denials.size() - kShownDenials) + " more");
+    if (story_.allowing_all.empty()) return;
+    line("  all these lines as one block:");
+    for (const auto yaml : split_lines(story_.allowing_all))
+      line("      " + std::string(yaml), Tint::faint);
   }
 
   void add_changes() {

@@ -74,6 +74,7 @@ NetworkRecord network_record(const EgressConnection& connection) {
           .method = connection.method,
           .rule = connection.rule,
           .reason = connection.reason,
+          .would_allow = connection.would_allow,
           .address = connection.address,
           .sent = connection.sent_bytes,
           .received = connection.received_bytes,

@@ -17,7 +17,11 @@ CiPlace rule_place(const Denial& denial) {
   return {.file = name_in_notes(denial.rule->file), .line = denial.rule->line};
 }
 
-std::string denial_in_words(const Denial& denial) {
+/// A host is denied by an entry that is not there.
+CiPlace rule_place(const DeniedHost&) { return {}; }
+
+template <class One>
+std::string denial_in_words(const One& denial) {
   std::string text = denied_text(denial) + " was denied";
   if (denial.count > 1) text += " " + std::to_string(denial.count) + " times";
   if (!denial.reason.empty()) text += ": " + denial.reason;
@@ -26,13 +30,19 @@ std::string denial_in_words(const Denial& denial) {
   return yaml.empty() ? text : text + "; to allow it: " + yaml;
 }
 
-/// The most frequent ones first.
-std::vector<Denial> most_frequent(const Tally& tally, std::size_t most) {
-  std::vector<Denial> denials = tally.denials;
+/// Notes of the most frequent ones.
+template <class One>
+std::vector<std::string> notes_of(const CiLog& log, std::vector<One> denials, std::size_t most,
+                                  const Redactor& redactor) {
   std::stable_sort(denials.begin(), denials.end(),
-                   [](const Denial& a, const Denial& b) { return a.count > b.count; });
+                   [](const One& a, const One& b) { return a.count > b.count; });
   denials.resize(std::min(denials.size(), most));
-  return denials;
+  std::vector<std::string> notes;
+  for (const One& denial : denials)
+    notes.push_back(log.warning("sortie: denied",
+                                redactor.text(denial_in_words(denial), Audience::people),
+                                rule_place(denial)));
+  return notes;
 }
 
 std::string errors_of(const CiLog& log, const RunResult& result, const NotedTree& tree,
@@ -59,10 +69,11 @@ std::string end_notes(const CiLog& log, const RunResult& result, const Tally& ta
   std::size_t left = kMostNotes;
   if (result.code != ExitCode::success) {
     notes = errors_of(log, result, tree, redactor);
-    for (const Denial& denial : most_frequent(tally, kMostNotes / 2)) {
-      --left;
-      notes += log.warning("sortie: denied", clean(denial_in_words(denial)), rule_place(denial));
-    }
+    std::vector<std::string> denied = notes_of(log, tally.denied_hosts, kMostNotes / 4, redactor);
+    const auto calls = notes_of(log, tally.denials, kMostNotes / 2 - denied.size(), redactor);
+    denied.insert(denied.begin(), calls.begin(), calls.end());
+    for (const std::string& note : denied) notes += note;
+    left -= denied.size();
   }
   for (std::size_t i = 0; i < std::min(result.warnings.size(), left); ++i)
     notes += log.warning("sortie", clean(result.warnings[i]));

@@ -34,7 +34,21 @@ bool has_artifact(const EndFacts& facts, const char* name) {
   return facts.result.artifacts.count(name) != 0;
 }
 
-/// The lines of a policy that would allow the call, and where to put them.
+/// "to allow 'make', put into policy.yaml: commands: [{allow: [make]}]"
+template <class One>
+std::string putting(const One& denied, const EndFacts& facts) {
+  std::string yaml = denied.would_allow_yaml;
+  std::replace(yaml.begin(), yaml.end(), '\n', ';');
+  const std::string name = policy_name(facts.inputs, facts.options);
+  const std::string place =
+      facts.inputs.policy.file.empty()
+          ? "a policy file with 'version: 1' and 'extends: " + name + "' (--policy ./FILE.yaml)"
+          : name;
+  return "to allow " + denied_text(denied) + ", put into " + one_line(place, 200) + ": " +
+         one_line(yaml, 300);
+}
+
+/// What would allow the call.
 std::string allowing(const Denial& denial, const EndFacts& facts) {
   if (denial.would_allow_yaml.empty()) {
     if (!denial.rule)
@@ -44,22 +58,42 @@ std::string allowing(const Denial& denial, const EndFacts& facts) {
            one_line(denial.rule->text, 120) + ") denies " + denied_text(denial) +
            " on purpose: change that rule, or word the task so that it needs no such call";
   }
-  std::string yaml = denial.would_allow_yaml;
-  std::replace(yaml.begin(), yaml.end(), '\n', ';');
-  const std::string name = policy_name(facts.inputs, facts.options);
-  const std::string place =
-      facts.inputs.policy.file.empty()
-          ? "a policy file with 'version: 1' and 'extends: " + name + "' (--policy ./FILE.yaml)"
-          : name;
-  return "to allow " + denied_text(denial) + ", put into " + one_line(place, 200) + ": " +
-         one_line(yaml, 300);
+  return putting(denial, facts);
 }
 
-const Denial* most_frequent(const Tally& tally) {
-  const auto found =
-      std::max_element(tally.denials.begin(), tally.denials.end(),
-                       [](const Denial& a, const Denial& b) { return a.count < b.count; });
-  return found == tally.denials.end() ? nullptr : &*found;
+template <class One>
+const One* most_frequent(const std::vector<One>& denials) {
+  const auto found = std::max_element(denials.begin(), denials.end(),
+                                      [](const One& a, const One& b) { return a.count < b.count; });
+  return found == denials.end() ? nullptr : &*found;
+}
+
+/// The host that was denied most often and that an entry would allow; nullptr for none.
+const DeniedHost* wanted_host(const Tally& tally) {
+  const DeniedHost* most = nullptr;
+  for (const DeniedHost& one : tally.denied_hosts)
+    if (!one.would_allow_yaml.empty() && (most == nullptr || one.count > most->count)) most = &one;
+  return most;
+}
+
+/// Where a call and a connection were denied, the call: without it nothing else can be.
+std::string allowing_what_was_denied(const EndFacts& facts) {
+  if (const Denial* denial = most_frequent(facts.tally.denials)) return allowing(*denial, facts);
+  if (const DeniedHost* host = wanted_host(facts.tally)) return putting(*host, facts);
+  return "";
+}
+
+/// "'git push' was denied 3 times (no rule allows it)"; "" if nothing was.
+std::string what_was_denied(const Tally& tally) {
+  const auto told = [](const auto* one) {
+    return denied_text(*one) + " was denied" +
+           (one->count > 1 ? " " + std::to_string(one->count) + " times" : "") + " (" +
+           one_line(one->reason, kWordsBytes) + ")";
+  };
+  if (const Denial* denial = most_frequent(tally.denials)) return told(denial);
+  const DeniedHost* host = wanted_host(tally);
+  if (host == nullptr) host = most_frequent(tally.denied_hosts);
+  return host == nullptr ? "" : told(host);
 }
 
 /// A verification command for `sortie sandbox`: its words, or a script.
@@ -158,9 +192,8 @@ bool failed_without_changes(const EndFacts& facts) {
 
 std::string after_task_failed(const EndFacts& facts) {
   const RunResult& result = facts.result;
-  const Denial* denial = most_frequent(facts.tally);
-  if (denial != nullptr && (facts.kind == kNoChanges || failed_without_changes(facts)))
-    return allowing(*denial, facts);
+  const std::string denied = allowing_what_was_denied(facts);
+  if (!denied.empty() && (facts.kind == kNoChanges || failed_without_changes(facts))) return denied;
   if (facts.kind == kNoChanges) {
     return "read what the agent says in " + in_out(facts, "last-message.txt") +
            "; a task that may end without a change says expect: {changes: any}";
@@ -168,7 +201,10 @@ std::string after_task_failed(const EndFacts& facts) {
   const bool failed_after = result.verification && !result.verification->passed;
   const bool failed_before =
       !result.verification && result.verification_before && !result.verification_before->passed;
-  if (failed_after || failed_before) return after_verification(facts);
+  if (failed_after || failed_before) {
+    const DeniedHost* host = wanted_host(facts.tally);
+    return after_verification(facts) + (host == nullptr ? "" : "; " + putting(*host, facts));
+  }
   // What did not hold is named by its key in the task.
   if (result.reason.find("(expect.diff.") != std::string::npos)
     return "look at " + in_out(facts, "partial.diff") +
@@ -366,6 +402,10 @@ std::string denied_text(const Denial& denial) {
   return in_quotes(denial.tool, 100);
 }
 
+std::string denied_text(const DeniedHost& one) {
+  return "a connection to " + (one.host.empty() ? one.place() : in_quotes(one.place(), 100));
+}
+
 std::string next_step(const EndFacts& facts) {
   if (const std::string next = next_of_thread(facts); !next.empty()) return next;
   std::string next = after_code(facts);
@@ -391,12 +431,8 @@ std::string full_reason(const EndFacts& facts) {
     if (idle) reason += "; no file was changed";
   }
   if (facts.kind != kNoChanges && !idle) return reason;
-  if (const Denial* denial = most_frequent(facts.tally)) {
-    reason =
-        (idle ? reason : "no file was changed") + ", and " + denied_text(*denial) + " was denied";
-    if (denial->count > 1) reason += " " + std::to_string(denial->count) + " times";
-    reason += " (" + one_line(denial->reason, kWordsBytes) + ")";
-  }
+  if (const std::string denied = what_was_denied(facts.tally); !denied.empty())
+    reason = (idle ? reason : "no file was changed") + ", and " + denied;
   const std::string words = one_line_of_words(trimmed(facts.message), kWordsBytes);
   return reason + (words.empty() ? "; the agent said nothing" : "; the agent: \"" + words + "\"");
 }

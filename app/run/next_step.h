@@ -23,6 +23,9 @@ struct EndFacts {
 /// The denied command, or the tool with its path, in quotes, as it could be pasted.
 std::string denied_text(const Denial& denial);
 
+/// "a connection to 'example.org:443'"
+std::string denied_text(const DeniedHost& one);
+
 /// What to do about the end of a run that does not know it itself: one sentence, never "".
 std::string next_step(const EndFacts& facts);
 

@@ -93,6 +93,12 @@ RecordedRun read_recorded_run(const std::string& path) {
       run.calls.push_back(
           call_of(record.turn, std::get<CallDecided>(event_with_blobs(record, transcript).what)));
       if (stage != sandbox) run.calls.back().depends = true;
+    } else if (const auto* connection = std::get_if<NetworkRecord>(&event->what)) {
+      if (connection->state == ConnectionState::denied)
+        run.denied_connections.push_back(
+            {.place = connection->host + ":" + std::to_string(connection->port),
+             .entry = connection->would_allow,
+             .reason = connection->reason});
     }
   });
   if (!run.workspace.is_absolute())

@@ -1,5 +1,7 @@
 #include "ci/report/run_story.h"
 
+#include "core/text/display_width.h"
+
 namespace sortie {
 
 std::size_t command_in_next(std::string_view next) noexcept {
@@ -7,6 +9,15 @@ std::size_t command_in_next(std::string_view next) noexcept {
   if (shown != next.npos) return shown;
   const bool applies = next.starts_with("git apply ") || next.starts_with("git -C ");
   return applies && next.find("; ") == next.npos ? next.size() : 0;
+}
+
+std::string RunStory::denied_words() const {
+  const auto counted = [](int number, const char* noun) {
+    return with_thousands(number) + " " + noun + (number == 1 ? "" : "s");
+  };
+  if (denied_connections == 0) return counted(denied_calls, "call");
+  return (denied_calls == 0 ? "" : counted(denied_calls, "call") + ", ") +
+         counted(denied_connections, "connection");
 }
 
 const StoryRound* RunStory::failing_round() const {

@@ -84,16 +84,19 @@ struct StoryRound {
   std::vector<StoryCommand> commands;
 };
 
+/// A call that was denied, or a host that commands tried to reach in vain.
 struct StoryDenial {
-  std::string tool;
-  std::string what;  ///< the command or path
+  std::string tool;   ///< "network" for a host
+  std::string what;   ///< the command or path, or the host with its port
+  bool host = false;  ///< then all else but reason, count, yaml and lists is unset
   Ruling ruling = Ruling::deny;
   bool audited = false;  ///< it was run nevertheless, by the approval mode audit
   std::string rule{};    ///< "policy.yaml:12: deny git push"; "" without a rule
   std::string reason{};
   std::string part{};  ///< of the command, that was denied
   int count = 1;
-  std::string yaml{};  ///< lines of a policy that would allow it; "" if none would
+  std::string yaml{};                ///< lines of a policy that would allow it; "" if none would
+  std::vector<std::string> lists{};  ///< of the policy, that these lines add to: "network.allow"
 };
 
 struct StoryHunk {
@@ -275,6 +278,9 @@ struct RunStory {
   std::vector<StoryRound> rounds{};
   std::vector<StoryDenial> denials{};  ///< the most frequent first
   int denied_calls = 0;
+  int denied_connections = 0;
+  std::string
+      allowing_all{};  ///< lines of a policy for all of them; "": not more than those of one
   StoryChanges changes{};
   Excerpt message{};                     ///< the agent's final one
   std::vector<StoryFinding> findings{};  ///< of that message, if it is JSON that has such
@@ -293,6 +299,8 @@ struct RunStory {
   std::map<std::string, std::string> artifacts{};  ///< as the end names them: "sha256:…"
   std::string problem{};  ///< the record ends early: "transcript.jsonl:18: …"; "" if it does not
 
+  /// "2 calls, 1 connection": what was denied.
+  std::string denied_words() const;
   /// The round that explains a failure: the last one that did not pass; nothing if the last passed.
   const StoryRound* failing_round() const;
 };

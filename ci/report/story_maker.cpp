@@ -5,6 +5,7 @@
 
 #include "ci/report/call_words.h"
 #include "core/base/clock.h"
+#include "core/json/flow_yaml.h"
 #include "core/provider/wires.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
@@ -19,6 +20,8 @@ constexpr ExcerptSize kShort{.head = 100, .tail = 100};
 constexpr std::size_t kMostNotes = 5000;
 constexpr std::size_t kMostConnections = 200;
 constexpr std::size_t kMostChanged = 50;
+constexpr std::size_t kMostYaml = 4096;
+constexpr std::size_t kMostLists = 8;
 
 StoryUsage story_usage(const Usage& usage) {
   return {.input = usage.input_tokens,
@@ -43,6 +46,13 @@ void add_usage(const StoryUsage& more, StoryUsage& usage) {
 
 void add_time(milliseconds more, milliseconds& to) { to = known_sum(to, more); }
 
+std::vector<std::string> lists_of(const Json& would_allow) {
+  std::vector<std::string> names;
+  for (const std::string& name : names_of_lists(would_allow))
+    if (names.size() < kMostLists) names.push_back(visible_line(name, 100));
+  return names;
+}
+
 StoryDenial story_denial(const Denial& denial, bool audited) {
   return {.tool = visible_line(denial.tool),
           .what = words_of_actions(denial.actions, denial.tool),
@@ -52,7 +62,32 @@ StoryDenial story_denial(const Denial& denial, bool audited) {
           .reason = visible_line(denial.reason, 1000),
           .part = visible_line(denial.part),
           .count = denial.count,
-          .yaml = visible_text(utf8_prefix(denial.would_allow_yaml, 4096))};
+          .yaml = visible_text(utf8_prefix(denial.would_allow_yaml, kMostYaml)),
+          .lists = lists_of(denial.would_allow)};
+}
+
+StoryDenial story_denial(const DeniedHost& one) {
+  return {.tool = "network",
+          .what = visible_line(one.place()),
+          .host = true,
+          .reason = visible_line(one.reason, 1000),
+          .count = one.count,
+          .yaml = visible_text(utf8_prefix(one.would_allow_yaml, kMostYaml)),
+          .lists = lists_of(one.would_allow)};
+}
+
+/// Lines of a policy that allow all of them: pasted one below the other, those of each would have
+/// the same keys. "" if there are not several.
+std::string allowing_all(const Tally& tally) {
+  std::vector<Json> lines;
+  const auto add = [&lines](const Json& one, const std::string& yaml) {
+    const bool is_shown = one.is_object() && !yaml.empty() && yaml.size() <= kMostYaml;
+    if (is_shown && std::find(lines.begin(), lines.end(), one) == lines.end()) lines.push_back(one);
+  };
+  for (const auto* denials : {&tally.denials, &tally.audited})
+    for (const Denial& each : *denials) add(each.would_allow, each.would_allow_yaml);
+  for (const DeniedHost& each : tally.denied_hosts) add(each.would_allow, each.would_allow_yaml);
+  return lines.size() < 2 ? "" : visible_text(flow_yaml_lines(joined_lists(lines)));
 }
 
 /// The `name` of an effective task or policy; "" if that is not JSON.
@@ -90,11 +125,14 @@ RunStory StoryMaker::take() {
   end_turn();
   for (const Denial& denial : tally_.denials) story_.denials.push_back(story_denial(denial, false));
   for (const Denial& denial : tally_.audited) story_.denials.push_back(story_denial(denial, true));
+  for (const DeniedHost& one : tally_.denied_hosts) story_.denials.push_back(story_denial(one));
   std::stable_sort(story_.denials.begin(), story_.denials.end(),
                    [](const StoryDenial& a, const StoryDenial& b) {
                      return std::pair(a.audited, -a.count) < std::pair(b.audited, -b.count);
                    });
   story_.denied_calls = tally_.denial_count;
+  story_.denied_connections = tally_.denied_connections;
+  story_.allowing_all = allowing_all(tally_);
   story_.usage.usd = dollars(tally_.cost());
   story_.tool_calls = tally_.tool_calls;
   story_.retries = tally_.retries;
@@ -299,15 +337,27 @@ void StoryMaker::add(const DiffWritten& diff) {
   diffs_.push_back(std::move(slim));
 }
 
+/// The same one again and again is one note, with their number.
 void StoryMaker::add(const NetworkRecord& connection) {
-  if (connection.state == ConnectionState::closed || ++connections_ > kMostConnections) return;
+  if (connection.state == ConnectionState::closed) return;
   const bool denied = connection.state == ConnectionState::denied;
-  note(StoryNote::Kind::connection,
-       std::string(denied ? "no connection to " : "a command reaches ") +
-           visible_line(connection.host) +
-           (connection.port > 0 ? ":" + std::to_string(connection.port) : "") +
-           (denied ? ": " + visible_line(connection.reason) : ""),
-       denied);
+  const std::string text = std::string(denied ? "no connection to " : "a command reaches ") +
+                           visible_line(connection.host) +
+                           (connection.port > 0 ? ":" + std::to_string(connection.port) : "") +
+                           (denied ? ": " + visible_line(connection.reason) : "");
+  const bool again = same_connections_ > 0 && text == connection_ && !story_.timeline.empty() &&
+                     story_.timeline.back().kind == StoryStep::Kind::note &&
+                     story_.timeline.back().index == connection_note_;
+  if (again) {
+    story_.notes[connection_note_].text =
+        text + " (" + std::to_string(++same_connections_) + " times)";
+    return;
+  }
+  if (++connections_ > kMostConnections || story_.notes.size() >= kMostNotes) return;
+  note(StoryNote::Kind::connection, text, denied);
+  connection_ = text;
+  connection_note_ = story_.notes.size() - 1;
+  same_connections_ = 1;
 }
 
 void StoryMaker::add(const McpServerRecord& server) {

@@ -79,6 +79,9 @@ class StoryMaker {
   std::chrono::milliseconds waited_{0};  ///< in it, for a shared limit
   std::size_t text_bytes_ = 0;           ///< of all excerpts
   std::size_t connections_ = 0;
+  std::string connection_;            ///< the text of the last note of one
+  std::size_t connection_note_ = 0;   ///< its index
+  std::size_t same_connections_ = 0;  ///< in a row, that it stands for
 };
 
 }  // namespace sortie

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "ci/report/call_words.h"
@@ -86,11 +87,31 @@ std::string verification_part(const RunStory& story) {
   return text;
 }
 
+/// "`commands`, `network.allow`": the lists of a policy that the lines of these denials add to.
+std::string lists_of(std::span<const StoryDenial> denials) {
+  std::vector<std::string> names;
+  for (const StoryDenial& denial : denials)
+    for (const std::string& list : denial.lists)
+      if (!is_one_of(code_span(list), names)) names.push_back(code_span(list));
+  return joined(names, ", ");
+}
+
+/// What stands before the lines of each denial; a policy has each key once.
+std::string head_of_lines(const RunStory& story, std::span<const StoryDenial> shown) {
+  if (!story.allowing_all.empty())
+    return "\nLines of a policy for all that such lines can allow, as one block:\n\n" +
+           code_block(story.allowing_all, "yaml") + "\nOr some of them, each added to its list (" +
+           lists_of(shown) + "):\n\n";
+  const std::string lists = lists_of(shown);
+  return "\nLines of a policy that would allow it" +
+         (lists.empty() ? "" : ", to be added to its list if it has one (" + lists + ")") + ":\n\n";
+}
+
 std::string denials_part(const RunStory& story) {
   if (story.denials.empty()) return {};
-  std::string text = "## " + how_many(story.denied_calls, "denied call") + "\n\n";
-  for (std::size_t i = 0; i < std::min(story.denials.size(), kShownDenials); ++i) {
-    const StoryDenial& denial = story.denials[i];
+  std::string text = "## Denied: " + story.denied_words() + "\n\n";
+  const auto shown = std::span(story.denials).first(std::min(story.denials.size(), kShownDenials));
+  for (const StoryDenial& denial : shown) {
     text += "- " + std::to_string(denial.count) + " × " + code_span(denial.tool) + " " +
             code_span(denial.what) + (denial.audited ? " (was run: audit)" : "") + ": " +
             plain_words(denial.reason) +
@@ -98,12 +119,11 @@ std::string denials_part(const RunStory& story) {
   }
   text += more_line(story.denials.size(), kShownDenials);
   std::vector<std::string> told;
-  for (std::size_t i = 0; i < std::min(story.denials.size(), kShownDenials); ++i) {
-    const std::string& yaml = story.denials[i].yaml;
-    if (yaml.empty() || is_one_of(yaml, told)) continue;
-    if (told.empty()) text += "\nLines of a policy that would allow them:\n\n";
-    text += code_block(yaml, "yaml") + "\n";
-    told.push_back(yaml);
+  for (const StoryDenial& denial : shown) {
+    if (denial.yaml.empty() || is_one_of(denial.yaml, told)) continue;
+    if (told.empty()) text += head_of_lines(story, shown);
+    text += code_block(denial.yaml, "yaml") + "\n";
+    told.push_back(denial.yaml);
   }
   return text + "\n";
 }
@@ -216,7 +236,8 @@ std::string notes_part(const RunStory& story) {
   };
   for (const std::string& warning : story.warnings) add(warning);
   for (const StoryNote& note : story.notes)
-    if (note.problem) add(note.text);
+    // Those of connections are denials.
+    if (note.problem && note.kind != StoryNote::Kind::connection) add(note.text);
   if (lines.empty()) return {};
   return "## Warnings and problems\n\n" + lines + more_line(count, kShownNotes) + "\n";
 }

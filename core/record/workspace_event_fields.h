@@ -26,6 +26,8 @@ inline const RecordFields<NetworkRecord>& fields_of(const NetworkRecord*) {
       F::or_null<&O::address>("address", "text_or_null", "connected to"),
       F::or_null<&O::rule>("rule", "text_or_null", "that allowed it"),
       F::or_null<&O::reason>("reason", "text_or_null", "why not or what failed"),
+      F::if_set<&O::would_allow>("would_allow", "text",
+                                 ": the entry of `network.allow` that would allow it"),
       F::always<&O::sent>("sent_bytes", "count", "and"),
       F::always<&O::received>("received_bytes", "count", "by the command"),
       F::always<&O::duration>("duration_ms", "count"),

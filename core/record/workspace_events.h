@@ -30,12 +30,13 @@ struct NetworkRecord {
   std::uint64_t id = 0;  ///< the same for an opened connection and its end
   ConnectionState state = ConnectionState::denied;
   std::string host;
-  int port = 0;            ///< 0: unknown
-  std::string method;      ///< "CONNECT", "GET", …; "connect" for a direct connection
-  std::string rule{};      ///< the entry of `network.allow` that allowed it
-  std::string reason{};    ///< why it was denied, or what failed
-  std::string address{};   ///< the address connected to
-  std::uint64_t sent = 0;  ///< bytes, by the command
+  int port = 0;               ///< 0: unknown
+  std::string method;         ///< "CONNECT", "GET", …; "connect" for a direct connection
+  std::string rule{};         ///< the entry of `network.allow` that allowed it
+  std::string reason{};       ///< why it was denied, or what failed
+  std::string would_allow{};  ///< the entry that would allow a denied one; "": none, or not lightly
+  std::string address{};      ///< the address connected to
+  std::uint64_t sent = 0;     ///< bytes, by the command
   std::uint64_t received = 0;
   std::chrono::milliseconds duration{0};
 };

@@ -27,6 +27,12 @@ bool is_metadata_name(std::string_view name) {
          std::end(kMetadataNames);
 }
 
+/// Whether a host belongs to the machine, its network or its cloud, as far as its spelling tells.
+bool is_inside(const Host& host) {
+  return is_loopback_host(host.name) || is_metadata_name(host.name) ||
+         (host.address && use_of(*host.address).kind != AddressUse::Kind::ordinary);
+}
+
 /// Whether the entry names exactly this host.
 bool names(const HostPattern& pattern, const Host& host) {
   return !pattern.any && !pattern.subdomains && pattern.host == host;
@@ -64,7 +70,8 @@ HostDecision HostRules::decide(const Host& host, std::uint16_t port) const {
   std::string reason = asked + " is not in the policy's network.allow";
   if (other_port != nullptr) reason += " (\"" + other_port->text + "\" is for another port)";
   if (rules_.empty()) reason += ", which is empty";
-  return {false, "", false, reason + "; an entry \"" + asked + "\" there would allow it"};
+  return {false, "", false, reason + "; an entry \"" + asked + "\" there would allow it",
+          is_inside(host) ? "" : asked};
 }
 
 bool HostRules::lists(const IpAddress& address, std::uint16_t port) const {

@@ -22,6 +22,9 @@ struct HostDecision {
   std::string rule;      ///< the entry that allowed it, as written
   bool by_name = false;  ///< the entry names exactly this host
   std::string reason;    ///< why it is denied, and what would allow it
+  /// The entry that would allow it, of a host that is only not listed; "" for others, and for what
+  /// belongs to the machine or its network by its spelling: such an entry needs thought.
+  std::string would_allow{};
 };
 
 /// The hosts that a policy allows for commands.

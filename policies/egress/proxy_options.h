@@ -22,6 +22,7 @@ struct EgressConnection {
   std::string method;            ///< "CONNECT", "GET", …; "connect" without the proxy protocol
   std::string rule;              ///< the entry of `network.allow` that allowed it, or ""
   std::string reason;            ///< why it was denied or failed; or ""
+  std::string would_allow;       ///< the entry that would allow a denied one, or ""
   std::string address;           ///< the address that was connected to, or ""
   std::uint64_t sent_bytes = 0;  ///< by the command
   std::uint64_t received_bytes = 0;  ///< by the command

@@ -188,6 +188,7 @@ void ProxySession::take_request(ProxyRequest request, Time now) {
   record_.port = port;
   record_.method = request_.method;
   decision_ = services_.rules.decide(host, port);
+  record_.would_allow = decision_.would_allow;
   if (!decision_.allowed) return deny(403, decision_.reason, now);
   record_.rule = decision_.rule;
   deadline_ = now + services_.limits.connect;

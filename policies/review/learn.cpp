@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/json/flow_yaml.h"
 #include "core/text/text.h"
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
@@ -33,8 +34,8 @@ struct Seen {
     runs.insert(other.runs.begin(), other.runs.end());
     examples.insert(other.examples.begin(), other.examples.end());
   }
-  std::string text() const {
-    return std::to_string(calls) + (calls == 1 ? " call in " : " calls in ") +
+  std::string text(const char* noun = "call") const {
+    return std::to_string(calls) + " " + noun + (calls == 1 ? " in " : "s in ") +
            std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs");
   }
 };
@@ -73,10 +74,17 @@ class Learner {
       ++calls_;
       add(call, engine);
     }
+    for (const DeniedConnection& one : run.denied_connections) {
+      if (one.entry.empty() || !can_be_written({one.entry}))
+        refuse("a connection to " + one.place, one.reason);
+      else
+        hosts_[one.entry].add(runs_);
+    }
   }
 
   std::string text() const {
-    return header() + commands_text() + tools_text() + paths_text() + refused_text();
+    return header() + commands_text() + tools_text() + paths_text() + network_text() +
+           refused_text();
   }
 
  private:
@@ -236,6 +244,13 @@ class Learner {
     return text.empty() ? "" : "paths:\n" + text;
   }
 
+  std::string network_text() const {
+    std::string text;
+    for (const auto& [entry, seen] : hosts_)
+      text += "    - " + flow_yaml(entry) + "  # " + seen.text("connection") + "\n";
+    return text.empty() ? "" : "network:\n  mode: allow-list\n  allow:\n" + text;
+  }
+
   std::string refused_text() const {
     std::string text;
     std::size_t count = 0;
@@ -254,6 +269,7 @@ class Learner {
   std::map<WordList, Seen> commands_;
   std::map<std::string, Seen> tools_;
   std::map<std::string, std::map<std::string, Seen>> paths_;  ///< by list, "read" and "write"
+  std::map<std::string, Seen> hosts_;                         ///< by entry
   std::map<std::string, int> refused_;
 };
 

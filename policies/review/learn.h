@@ -25,6 +25,13 @@ struct RecordedCall {
   bool depends = false;
 };
 
+/// A connection that a command was denied.
+struct DeniedConnection {
+  std::string place;  ///< "example.org:443"
+  std::string entry;  ///< of `network.allow`, that would allow it; "" if none should
+  std::string reason;
+};
+
 /// The calls of a run, in order.
 struct RecordedRun {
   std::string name;                 ///< as the caller named it
@@ -32,12 +39,14 @@ struct RecordedRun {
   std::filesystem::path out;        ///< absolute
   std::filesystem::path task;       ///< its file, or ""
   std::vector<RecordedCall> calls;
+  std::vector<DeniedConnection> denied_connections;
 };
 
 /// The text of a policy that adds to `strict` the smallest allow rules that these runs needed:
-/// commands by command and subcommand or by all their words, tools, paths. Comments list, with the
-/// reason, what no rule should allow (wrappers, shells, sudo, programs given as text, unreadable
-/// scripts) and what a rule or the approver denied.
+/// commands by command and subcommand or by all their words, tools, paths, hosts that the run's list
+/// lacked. Comments list, with the reason, what no rule should allow (wrappers, shells, sudo, programs
+/// given as text, unreadable scripts, the machine's own network) and what a rule or the approver
+/// denied.
 ///
 /// The same runs give the same text, regardless of the order of their calls.
 std::string learned_policy(const std::vector<RecordedRun>& runs);

@@ -46,15 +46,8 @@ std::vector<Json> approval_keys(const Action& action, const Engine& engine);
 /// @param engine  the one that denied them
 Json lines_that_allow(const std::vector<Action>& actions, const Engine& engine);
 
-/// Such lines as YAML for a policy file, one line per key: `commands: [{allow: [cargo, test]}]`; ""
-/// for null.
-std::string rule_lines_yaml(const Json& lines);
-
 /// Whether these words can be written in a policy file: UTF-8, not empty, no control characters,
 /// not even escaped ones.
 bool can_be_written(const std::vector<std::string>& words);
-
-/// A value in YAML flow style on one line; ambiguous texts are quoted.
-std::string flow_yaml(const Json& value);
 
 }  // namespace sortie

@@ -116,6 +116,33 @@ BOOST_AUTO_TEST_CASE(the_same_denial_is_counted_and_the_most_frequent_comes_firs
   BOOST_TEST(json["counts"].integer_at("audited") == 4);
 }
 
+BOOST_AUTO_TEST_CASE(denied_connections_are_counted_by_host_and_port) {
+  Tally tally;
+  const auto denied = [&](const char* host, int port, const char* entry) {
+    tally.on({1, NetworkRecord{
+                     .host = host, .port = port, .reason = "not listed", .would_allow = entry}});
+  };
+  denied("10.0.0.1", 443, "");
+  for (int i = 0; i < 7; ++i) denied("a.example", 443, "a.example:443");
+  denied("a.example", 80, "a.example:80");
+  denied("", 0, "");
+  tally.on({1, NetworkRecord{.state = ConnectionState::opened, .host = "b.example"}});
+
+  const Json json = result_json({}, tally);
+
+  check_schema(json);
+  std::string lines;
+  for (const Json& one : json["network_denials"].items())
+    lines += one.string_at("host") + ":" + one["port"].text() + "x" + one["count"].text() + " " +
+             one.string_at("would_allow_yaml") + ";";
+  BOOST_TEST(lines ==
+             "a.example:443x7 network: {allow: [\"a.example:443\"]};10.0.0.1:443x1 ;"
+             "a.example:80x1 network: {allow: [\"a.example:80\"]};:0x1 ;");
+  BOOST_TEST(json["network_denials"].items()[1]["would_allow"].is_null());
+  BOOST_TEST(json["counts"].integer_at("denied_connections") == 10);
+  BOOST_TEST(json["denials"].items().empty());
+}
+
 BOOST_AUTO_TEST_CASE(calls_side_by_side_keep_their_own_commands) {
   Tally tally;
   for (const char* id : {"one", "two"})

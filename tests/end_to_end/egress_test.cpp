@@ -195,12 +195,68 @@ BOOST_AUTO_TEST_CASE(nothing_else_is_reached) {
         }
         BOOST_TEST(records[0].string_at("host") == "unlisted.example");
         BOOST_TEST(records[1].string_at("method") == "GET");
-        BOOST_TEST(folder.result()["counts"].integer_at("denied_connections") == 3);
+        const Json result = folder.result();
+        BOOST_TEST(result["counts"].integer_at("denied_connections") == 3);
+        std::string lines;
+        for (const Json& one : result["network_denials"].items())
+          lines += one.string_at("host") + " " + one.string_at("would_allow_yaml") + ";";
+        BOOST_TEST(lines ==
+                   "unlisted.example network: {allow: [\"unlisted.example:443\"]};unlisted.example "
+                   "network: {allow: [\"unlisted.example:80\"]};169.254.169.254 ;");
         BOOST_TEST(holds(end.errors, "network: CONNECT unlisted.example:443 (denied: "),
                    end.errors);
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_denied_host_is_told_everywhere_with_the_line_that_allows_it) {
+  const std::string ask =
+      "for i in 1 2 3; do exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT unlisted.example:443 "
+      "HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3; done";
+  const RunFolder folder;
+  folder.write("net.yaml", "version: 1\nextends: [auto]\nnetwork: {mode: allow-list}\n");
+  folder.write_task(CassetteWriter()
+                        .shell({"bash", "-c", ask})
+                        .next()
+                        .message("It can't be reached.")
+                        .message("It can't be reached."),
+                    "policy: net.yaml\nverify: {rounds: 0, commands: ['false']}\n");
+  ProgramStart start = folder.plain_start();
+  start.environment["GITHUB_ACTIONS"] = "true";
+
+  const ProgramEnd end = run_program(start);
+
+  const std::string line = "network: {allow: [\"unlisted.example:443\"]}";
+  const Json result = folder.result();
+  BOOST_TEST(end.status == 1, end.errors);
+  BOOST_TEST(holds(result.string_at("reason"),
+                   "no file was changed, and a connection to 'unlisted.example:443' was denied 3 "
+                   "times ("),
+             result.string_at("reason"));
+  BOOST_TEST(result.string_at("next") ==
+             "to allow a connection to 'unlisted.example:443', put into "
+             "net.yaml: " +
+                 line);
+  BOOST_TEST(holds(end.errors,
+                   "\n::warning title=sortie%3A denied::a connection to "
+                   "'unlisted.example:443' was denied 3 times: "),
+             end.errors);
+  BOOST_TEST(holds(folder.artifact("summary.md"), "```yaml\n" + line + "\n```"));
+  const auto said = [&](std::vector<std::string> words) {
+    ProgramStart other;
+    other.argv = {sortie_binary()};
+    other.argv.insert(other.argv.end(), words.begin(), words.end());
+    return run_program(other).output;
+  };
+  const std::string out = folder.out().string();
+  BOOST_TEST(
+      holds(said({"show", out}), "denied: 3 connections\n  3 x network unlisted.example:443: "));
+  BOOST_TEST(holds(said({"show", out}), "      " + line + "\n"));
+  BOOST_TEST(holds(said({"policy", "learn", out}),
+                   "network:\n  mode: allow-list\n  allow:\n    - \"unlisted.example:443\"  # 3 "
+                   "connections in 1 run\n"));
+  BOOST_TEST(holds(said({"verify", out}), "all fit"));
 }
 
 BOOST_AUTO_TEST_CASE(a_companys_proxy_ahead_is_gone_through_with_credentials_no_command_sees) {

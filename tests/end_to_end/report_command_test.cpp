@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_page_and_a_summary_are_written_into_the_runs_folder) {
   BOOST_TEST(text.starts_with("# sortie: task-failed (1)\n"), text);
   for (const char* part :
        {"**Next:** ", "## Verification failed, round ", "` grep never a.txt `: exit 1",
-        "## 1 denied call", "not in this job", "## 1 file changed, +1 -1",
+        "## Denied: 1 call", "not in this job", "## 1 file changed, +1 -1",
         "- ` a.txt ` modified, +1 -1, by a command", "done <b>now</b>", "## Turns"})
     BOOST_TEST(says(text, part), part << " in " << text);
   const ProgramEnd verified =

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_told_with_its_log_and_its_end) {
 
   BOOST_REQUIRE_MESSAGE(end.status == 0, end.errors);
   for (const char* part :
-       {"[1] $ rm -rf /etc (denied", "(exit 3", "verify: $ grep never a.txt", "1 denied call",
+       {"[1] $ rm -rf /etc (denied", "(exit 3", "verify: $ grep never a.txt", "denied: 1 call",
         "1 x shell", "1 file changed, +1 -1", "  M a.txt +1 -1", "\ntask-failed (1): ", "\nnext: "})
     BOOST_TEST(says(end.output, part), part << " in " << end.output);
   BOOST_TEST(!says(end.output, "\x1b"), end.output);

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "core/base/error.h"
+#include "core/json/flow_yaml.h"
 #include "core/json/json_schema.h"
 #include "policies/file/policy_loader.h"
 #include "policies/review/rule_line.h"
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(the_request_says_all_of_the_call) {
   BOOST_TEST(write_json(request["audit_flags"]) == R"(["path_traversal","destructive_command"])");
   BOOST_TEST(write_json(request["always"]) ==
              R"([{"prefix":["cargo","test"]},{"argv":["rm","../x"],"workdir":"/w"}])");
-  BOOST_TEST(rule_lines_yaml(request["would_allow"]) ==
+  BOOST_TEST(flow_yaml_lines(request["would_allow"]) ==
              "commands: [{allow: [cargo, test]}, {allow: [rm, ../x]}]");
 }
 

@@ -45,6 +45,19 @@ void write_row(Html& html, std::string_view name, std::string_view value) {
   html << "<tr><th scope=\"row\">" << name << "</th><td><bdi>" << value << "</bdi></td></tr>";
 }
 
+/// ", or add to its list `commands`": a policy has each key once.
+void write_lists(Html& html, const std::vector<std::string>& lists) {
+  for (const std::string& list : lists) {
+    if (&list == &lists.front()) {
+      html << (lists.size() == 1 ? std::string_view(", or add to its list ")
+                                 : std::string_view(", or add to its lists "));
+    } else {
+      html << (&list == &lists.back() ? std::string_view(" and ") : std::string_view(", "));
+    }
+    html << "<code>" << list << "</code>";
+  }
+}
+
 void write_denial(Html& html, const StoryDenial& denial, bool open) {
   html << "<details class=\"box\"";
   if (open) html << " open";
@@ -62,15 +75,15 @@ void write_denial(Html& html, const StoryDenial& denial, bool open) {
        << denial.what << "</code></span></summary><div class=\"in\">";
   if (!denial.reason.empty()) html << "<p><bdi>" << denial.reason << "</bdi></p>";
   if (!denial.part.empty() && denial.part != denial.what)
-    html << "<p class=\"small\">Of it: <code>" << denial.part << "</code></p>";
+    html << "<p class=\"small\">The denied part: <code>" << denial.part << "</code></p>";
   if (!denial.rule.empty()) {
     html << "<p class=\"soft small\">Rule: <code>" << denial.rule << "</code></p>";
   }
   html << "</div>";
   if (!denial.yaml.empty()) {
-    html << "<div class=\"in small\">To allow it, write in the policy:</div><pre class=\"output\" "
-            "data-copy=\"YAML\">"
-         << denial.yaml << "</pre>";
+    html << "<div class=\"in small\">To allow it, write in the policy";
+    write_lists(html, denial.lists);
+    html << ":</div><pre class=\"output\" data-copy=\"YAML\">" << denial.yaml << "</pre>";
   }
   html << "</details>\n";
 }
@@ -255,9 +268,14 @@ void write_verification(Html& html, const RunStory& story) {
 
 void write_denials(Html& html, const RunStory& story) {
   if (story.denials.empty()) return;
-  html << "<section id=\"denials\"><h2>Denied: " << story.denied_calls
-       << (story.denied_calls == 1 ? std::string_view(" call") : std::string_view(" calls"))
-       << "</h2>\n";
+  html << "<section id=\"denials\"><h2>Denied: " << story.denied_words() << "</h2>\n";
+  if (!story.allowing_all.empty())
+    html
+        << "<details class=\"box\"><summary><span class=\"grow\">The lines of all of them as "
+           "one block</span></summary>"
+           "<div class=\"in small\">Read them before you write them into the policy, or add them to its lists:</div>"
+           "<pre class=\"output\" data-copy=\"YAML\">"
+        << story.allowing_all << "</pre></details>\n";
   PageRoom room(kMostDenialBytes);
   std::size_t left_out = 0;
   for (const auto& denial : story.denials) {

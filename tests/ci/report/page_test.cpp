@@ -133,6 +133,21 @@ BOOST_AUTO_TEST_CASE(the_page_says_verdict_cause_and_next_step_first) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(denied_connections_are_denials_and_one_block_allows_all) {
+  RunStory story = sample_story();
+  story.denials[0].part = "push";
+  const std::string page = page_of(story);
+  for (const char* part :
+       {"<h2>Denied: 3 calls, 2 connections</h2>", "The lines of all of them as one block</span>",
+        "<span class=\"soft small\">network</span> <code>registry.example.org:443</code>",
+        "or add to its list <code>network.allow</code>:</div><pre class=\"output\" "
+        "data-copy=\"YAML\">network: {allow: [&quot;registry.example.org:443&quot;]}</pre>",
+        "The denied part: <code>push</code>"})
+    BOOST_TEST((page.find(part) != std::string::npos), part);
+  story.allowing_all.clear();
+  BOOST_TEST(page_of(story).find("as one block") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(each_stage_has_a_row_and_its_prompt) {
   const std::string page = page_of(sample_story());
   for (

@@ -188,6 +188,44 @@ BOOST_AUTO_TEST_CASE(a_failed_run_is_told_from_its_transcript_and_its_diff) {
   BOOST_TEST(turn.times.model.count() == 2000);
 }
 
+BOOST_AUTO_TEST_CASE(denied_connections_are_denials_with_one_block_for_all) {
+  const TemporaryFolder folder;
+  std::vector<RunEvent> events = {run_started(), {1, TurnStarted{1, 10, Json::object()}}};
+  const auto denied = [&](const char* host, const char* entry) {
+    events.push_back({1, NetworkRecord{.host = host,
+                                       .port = 443,
+                                       .method = "CONNECT",
+                                       .reason = "not listed",
+                                       .would_allow = entry}});
+  };
+  for (int i = 0; i < 3; ++i) denied("a.example", "a.example:443");
+  denied("10.0.0.1", "");
+  for (const char* word : {"make", "push"}) {
+    Json decision = Json::object({{"decision", "deny"}, {"reason", "no rule"}});
+    decision.set("would_allow", Json::object({{"commands", Json::array({word})}}));
+    decision.set("would_allow_yaml", std::string("commands: [") + word + "]");
+    events.push_back(approval_event(1, {"c", "shell", "{}"},
+                                    Json::array({Json::object({{"argv", Json::array({word})}})}),
+                                    decision));
+  }
+  record(folder, events);
+
+  const RunStory story = read_run_story(folder.path());
+
+  BOOST_TEST(story.denied_words() == "2 calls, 4 connections");
+  BOOST_REQUIRE(story.denials.size() == 4u);
+  const StoryDenial& first = story.denials[0];
+  BOOST_TEST(first.host);
+  BOOST_TEST(first.what == "a.example:443");
+  BOOST_TEST(first.count == 3);
+  BOOST_TEST(first.yaml == "network: {allow: [\"a.example:443\"]}");
+  BOOST_TEST((first.lists == std::vector<std::string>{"network.allow"}));
+  BOOST_TEST(story.allowing_all == "commands: [make, push]\nnetwork: {allow: [\"a.example:443\"]}");
+  // In the timeline they are one note where they happened.
+  BOOST_REQUIRE(story.notes.size() == 2u);
+  BOOST_TEST(story.notes[0].text == "no connection to a.example:443: not listed (3 times)");
+}
+
 BOOST_AUTO_TEST_CASE(each_changed_file_has_its_hunks_and_who_wrote_it) {
   const TemporaryFolder folder;
   std::vector<RunEvent> events = failed_run();

@@ -162,7 +162,19 @@ RunStory sample_story() {
                            .reason = "a run leaves no trace outside of its diff",
                            .count = 3,
                            .yaml = "commands:\n  allow:\n    - git push origin main\n"});
+  story.denials.push_back(
+      {.tool = "network",
+       .what = "registry.example.org:443",
+       .host = true,
+       .reason = "registry.example.org:443 is not in the policy's network.allow",
+       .count = 2,
+       .yaml = "network: {allow: [\"registry.example.org:443\"]}",
+       .lists = {"network.allow"}});
   story.denied_calls = 3;
+  story.denied_connections = 2;
+  story.allowing_all =
+      "commands:\n  allow:\n    - git push origin main\n"
+      "network: {allow: [\"registry.example.org:443\"]}\n";
   add_changes(story);
   story.message = {
       .head = "I added max_length to slugify.\n\nOne test still fails: the cut leaves a hyphen."};
@@ -198,6 +210,7 @@ RunStory story_full_of(const std::string& text) {
   }
   for (auto& denial : story.denials) {
     denial.tool = denial.what = denial.rule = denial.reason = denial.part = denial.yaml = text;
+    denial.lists = {text, text, text};
   }
   story.changes.name = text;
   story.changes.conflicts = {text};
@@ -211,6 +224,7 @@ RunStory story_full_of(const std::string& text) {
                     "+ /* " + text, "\\" + text, text};
     }
   }
+  story.allowing_all = text;
   story.message = excerpt;
   for (auto& turn : story.turns) {
     turn.model = turn.stop_reason = turn.stage = text;

@@ -23,9 +23,40 @@ BOOST_AUTO_TEST_CASE(a_summary_begins_with_the_cause_then_verification_and_denia
   const std::string text = summary_text(story);
 
   BOOST_TEST(text.starts_with("# sortie: task-failed (1)\n\nit failed\n\n**Next:** look\n"));
-  BOOST_TEST(text.find("## Verification failed, round 2") < text.find("## 1 denied call"));
+  BOOST_TEST(text.find("## Verification failed, round 2") < text.find("## Denied: 1 call\n"));
   BOOST_TEST(text.find("```text\n1 failed\n```\n") != text.npos);
   BOOST_TEST(text.find("```yaml\na: b\n```\n") != text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_denied_can_be_allowed_by_one_block) {
+  RunStory story;
+  story.denials = {
+      {.tool = "network",
+       .what = "a.example:443",
+       .host = true,
+       .reason = "not listed",
+       .count = 7,
+       .yaml = "network: {allow: [x]}",
+       .lists = {"network.allow"}},
+      {.tool = "shell", .what = "make", .yaml = "commands: [m]", .lists = {"commands"}}};
+  story.denied_calls = 1;
+  story.denied_connections = 7;
+  story.allowing_all = "commands: [m]\nnetwork: {allow: [x]}";
+  story.notes = {{StoryNote::Kind::connection, "no connection to a.example", true, {}}};
+
+  const std::string text = summary_text(story);
+
+  BOOST_TEST(
+      text.find("## Denied: 1 call, 7 connections\n\n- 7 × ` network ` ` a.example:443 `: not "
+                "listed\n") != text.npos,
+      text);
+  BOOST_TEST(
+      text.find("one block:\n\n```yaml\ncommands: [m]\nnetwork: {allow: [x]}\n```\n") != text.npos,
+      text);
+  BOOST_TEST(text.find("each added to its list (` network.allow `, ` commands `):\n\n```yaml\n"
+                       "network: {allow: [x]}\n```\n") != text.npos,
+             text);
+  BOOST_TEST(text.find("no connection to") == text.npos, text);  // a denial is no warning too
 }
 
 BOOST_AUTO_TEST_CASE(nothing_that_others_wrote_becomes_markup) {

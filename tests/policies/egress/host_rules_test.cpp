@@ -174,6 +174,30 @@ BOOST_AUTO_TEST_CASE(a_denial_says_what_would_allow_it) {
              "port); an entry \"example.org:80\" there would allow it");
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_is_offered_for_what_is_not_the_machines_own) {
+  const HostRules rules({"example.org", "*:80"});
+  const std::pair<const char*, const char*> rows[] = {
+      {"example.com:443", "example.com:443"},
+      {"example.org:8443", "example.org:8443"},
+      {"1.1.1.1:443", "1.1.1.1:443"},
+      {"[2606:4700::1111]:443", "[2606:4700::1111]:443"},
+      {"example.org:443", ""},  // allowed
+      {"localhost:443", ""},
+      {"x.localhost:443", ""},
+      {"127.0.0.1:443", ""},
+      {"10.0.0.1:443", ""},
+      {"[::1]:443", ""},
+      {"169.254.169.254:443", ""},
+      {"metadata.google.internal:443", ""},
+      {"metadata.google.internal:80", ""},  // "*" is not enough
+      {"192.0.2.1:443", ""},
+  };
+  for (const auto& [text, entry] : rows) {
+    const Authority asked = place(text);
+    BOOST_TEST(rules.decide(asked.host, asked.port).would_allow == entry, text);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(addresses_of_no_public_host_need_an_entry_of_their_own) {
   const std::vector<std::string> list = {"registry.corp:443",
                                          "*.corp:443",

@@ -89,6 +89,27 @@ BOOST_AUTO_TEST_CASE(rules_are_as_small_as_they_can_be_and_in_a_fixed_order) {
   BOOST_TEST(backtest(learned, runs).newly_denied == 0, backtest(learned, runs).text());
 }
 
+BOOST_AUTO_TEST_CASE(hosts_that_the_list_lacked_are_learned_and_others_told) {
+  RecordedRun run = run_of({call({"ls"})});
+  const DeniedConnection npm{
+      .place = "registry.example:443", .entry = "registry.example:443", .reason = "not listed"};
+  run.denied_connections = {
+      npm, npm, {.place = "10.0.0.1:443", .entry = "", .reason = "a private address"}};
+
+  const std::string text = learned_policy({run, run});
+
+  BOOST_TEST(
+      text.find("\nnetwork:\n  mode: allow-list\n  allow:\n    - \"registry.example:443\"  # 4 "
+                "connections in 2 runs\n") != text.npos,
+      text);
+  BOOST_TEST(
+      text.find("#   a connection to 10.0.0.1:443: a private address (2 times)\n") != text.npos,
+      text);
+  const Policy learned = parse_policy(text, "learned.yaml", "/");
+  BOOST_TEST((learned.network == NetworkMode::allow_list));
+  BOOST_TEST((learned.network_allow == std::vector<std::string>{"registry.example:443"}));
+}
+
 BOOST_AUTO_TEST_CASE(nothing_to_learn_is_a_policy_too) {
   const Policy learned = parse_policy(learned_policy({run_of({call({"ls"})})}), "p.yaml", "/");
   BOOST_TEST(learned.name == "learned");

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/json/flow_yaml.h"
 #include "policies/engine/engine.h"
 #include "policies/file/policy_loader.h"
 #include "tests/policies/policies.h"
@@ -67,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_line_allows_what_it_was_made_for_and_the_loader_takes_i
       const Decision before = engine.decide(row.action);
       BOOST_TEST((before.effect == Effect::deny));
       BOOST_TEST(before.unmatched);
-      const std::string yaml = rule_lines_yaml(lines_that_allow({row.action}, engine));
+      const std::string yaml = flow_yaml_lines(lines_that_allow({row.action}, engine));
       BOOST_TEST(yaml == row.yaml);
       const Policy extended =
           parse_policy("version: 1\nextends: strict\n" + yaml + "\n", "policy.yaml", "/");
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_line_where_none_should_be) {
     const Json lines = lines_that_allow({action}, engine);
     BOOST_TEST(lines.is_null(), write_json(lines));
   }
-  BOOST_TEST(rule_lines_yaml({}) == "");
+  BOOST_TEST(flow_yaml_lines({}) == "");
 }
 
 BOOST_AUTO_TEST_CASE(several_actions_make_one_set_of_lines) {
@@ -120,7 +121,7 @@ BOOST_AUTO_TEST_CASE(several_actions_make_one_set_of_lines) {
                         WritePath{"/data/a"}, WritePath{"/data/b"}},
                        engine);
 
-  BOOST_TEST(rule_lines_yaml(lines) ==
+  BOOST_TEST(flow_yaml_lines(lines) ==
              "commands: [{allow: [cargo, test]}]\ntools: [{allow: [x]}]\n"
              "paths: {write: [\".\", /data/a, /data/b]}");
   BOOST_TEST(lines_that_allow({CallTool{"x"}, command({"sudo"})}, engine).is_null());
