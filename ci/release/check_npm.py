@@ -200,6 +200,7 @@ def main():
     # A shell that starts this in the background has SIGINT ignored, for all that is started here too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     dist, *architectures = sys.argv[1:]
+    dist = os.path.abspath(dist)  # npm is started in other folders
     files = [os.path.join(dist, file) for file in sorted(os.listdir(dist)) if file.endswith(".tgz")]
     own = {"x86_64": "x64", "aarch64": "arm64"}[os.uname().machine]
     mine = [file for file in files if not re.search(r"-linux-(?!" + own + ")", file)]

@@ -166,6 +166,8 @@ def check_root(root, server, names):
         check(root, "a run over https, the bundle beside the program",
               root.run(work, [*asked, "--out", "out4"], **keys), 0, ["success (0)"])
     shutil.rmtree(work)
+    # check_deb.py installs into the same root, and looks whether anything is left of it.
+    shutil.rmtree(root.folder + "/opt/sortie")
 
 
 def main():
