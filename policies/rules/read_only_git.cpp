@@ -21,6 +21,22 @@ bool asks_for_signature(std::string_view word) {
   return false;
 }
 
+/// `--pretty=NAME` with a name that `pretty.*` of the repository's configuration may define, as a format
+/// with "%G…". Nobody can define one of git's own, but what is short for one may be short for another.
+/// Source: get_commit_format() in git's pretty.c.
+bool names_own_format(std::string_view word) {
+  constexpr std::string_view kNames[] = {"raw",  "medium",  "short",  "email",    "mboxrd",
+                                         "full", "oneline", "fuller", "reference"};
+  const auto equals = std::min(word.find('='), word.size());
+  const std::string_view option = word.substr(0, equals);
+  const bool is_format = option.size() > 2 && (std::string_view("--pretty").starts_with(option) ||
+                                               std::string_view("--format").starts_with(option));
+  if (!is_format || equals == word.size()) return false;
+  const std::string_view value = word.substr(equals + 1);
+  return !value.empty() && value.find('%') == value.npos && !value.starts_with("format:") &&
+         !value.starts_with("tformat:") && !is_one_of(value, kNames);
+}
+
 /// `--ignore-submodules` alone means "all"; other values run git in a submodule, with the
 /// submodule's own configuration.
 bool looks_into_submodules(std::string_view word) {
@@ -41,10 +57,11 @@ bool merges_again(std::span<const std::string> words, std::size_t at) {
   return (equals < word.size() ? word.substr(equals + 1) : next).starts_with('r');
 }
 
-/// Lists references: `%(signature)` in a format or a sort key runs the signature program.
+/// These list references: `%(signature)` in a format or a sort key runs the signature program.
+constexpr std::string_view kReferenceListers[] = {"branch", "tag", "for-each-ref"};
+
 bool verifies_reference(std::string_view command, std::string_view word) {
-  constexpr std::string_view kListers[] = {"branch", "tag", "for-each-ref"};
-  return is_one_of(command, kListers) && word.find("signature") != std::string_view::npos;
+  return is_one_of(command, kReferenceListers) && word.find("signature") != std::string_view::npos;
 }
 
 /// The commands whose patterns may well contain "%G", since they have no commit formats.
@@ -52,10 +69,15 @@ constexpr std::string_view kWithoutFormats[] = {"status", "ls-files", "rev-parse
 
 std::optional<NotReadOnly> check_words(const std::string& command, Words words) {
   const bool has_formats = !is_one_of(command, kWithoutFormats);
+  const bool has_names = has_formats && !is_one_of(command, kReferenceListers);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (has_formats && asks_for_signature(word))
       return refuse_word(word, "%G in a format runs the signature program");
+    if (has_names && names_own_format(word))
+      return refuse_word(word,
+                         "a format's name may be the repository's own, which may run the signature "
+                         "program: write format:… or one of git's names in full");
     if (verifies_reference(command, word))
       return refuse_word(word, "a signature runs the signature program");
     if (merges_again(words, i))
