@@ -71,6 +71,18 @@ void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
                             " selects the server");
 }
 
+/// A recording answers alone: a flag that selects a server would be paid for, or mean nothing.
+void check_replay(const RunOptions& options) {
+  if (options.replay.empty()) return;
+  const std::string server = !options.base_url.empty() ? "--base-url"
+                             : !options.provider.empty() && options.provider != "replay"
+                                 ? "--provider " + options.provider
+                                 : "";
+  if (!server.empty())
+    throw InputError("--replay takes the responses from a recording, and " + server +
+                     " selects a server: leave out " + server + ", or --replay to ask the server");
+}
+
 void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
   TaskModel& model = inputs.task.model;
   if (!options.replay.empty()) {
@@ -87,6 +99,7 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
     check_one_of("--provider", options.provider, names);
     model.provider = options.provider;
   }
+  check_replay(options);
   if (!options.model.empty()) model.name = options.model;
   drop_fallbacks(options, inputs);
   if (model.provider == "replay" && model.cassette.empty())
