@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/text/shell_quote.h"
 #include "tests/end_to_end/provider_run.h"
 
 using namespace sortie;
@@ -149,6 +150,11 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 0}\n", 1,
        "partial.diff && sortie sandbox --policy auto -- test -e c.txt) shows it by hand; "},
+      {"verification by an argv",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: [[test, -e, 'c d.txt']], rounds: 0}\n", 1,
+       "partial.diff && sortie sandbox --policy auto -- " +
+           shell_line({"sh", "-c", "test -e 'c d.txt'"}) + ") shows it by hand; "},
       {"a program that is not there",
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: [[not-there-at-all, -q]], rounds: 0}\n", 1,
