@@ -237,6 +237,10 @@ BOOST_AUTO_TEST_CASE(a_pinned_list_has_to_be_the_same) {
   const std::size_t at = wrong.errors.find("it is sha256:");
   BOOST_TEST_REQUIRE(at != std::string::npos, wrong.errors);
   const std::string pin = wrong.errors.substr(at + 6, 71);
+  BOOST_TEST(holds(wrong.errors,
+                   "; next: if the new list of tools is wanted, set the server's pin in the task "
+                   "to the sha256 that its list has now"),
+             wrong.errors);
 
   const ServedFolder right;
   right.set(calls({"change", "echo"}), "good", "pin: \"" + pin + "\"");

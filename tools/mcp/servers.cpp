@@ -244,7 +244,7 @@ void Servers::check_failure(const Server& server, const ServerError& error,
   throw Error("tools.mcp." + settings.name + ": " +
                   (settings.required ? "the required MCP server" : "the MCP server") +
                   " can't be used: " + error.what(),
-              ExitCode::environment, Cause::mcp_server);
+              ExitCode::environment, pin_broken ? Cause::mcp_pin : Cause::mcp_server);
 }
 
 int Servers::suspend() {
