@@ -465,6 +465,7 @@ RunInputs load_inputs(const RunOptions& options) {
   check_expected(options, inputs);
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
+  inputs.proxy_variable = proxy_of_environment().https_variable;
   warn_of_readable_keys(options, inputs);
   for (auto& line : task_warnings(inputs)) inputs.warnings.push_back(std::move(line));
   inputs.rate_limits = check_rate_limits(inputs, options);

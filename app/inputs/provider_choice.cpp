@@ -15,11 +15,6 @@
 namespace sortie {
 namespace {
 
-std::string either(const char* upper, const char* lower) {
-  const std::string value = own_variable(upper);
-  return value.empty() ? own_variable(lower) : value;
-}
-
 /// The variable with the model's key; "" if none is ever sent.
 std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
   if (provider.key_variable.empty()) return {};
@@ -143,9 +138,9 @@ ModelHost model_host(const Url& url) {
 }
 
 ProxySettings proxy_of_environment() {
-  std::string proxy = either("HTTPS_PROXY", "https_proxy");
-  if (proxy.empty()) proxy = either("ALL_PROXY", "all_proxy");
-  return {proxy, either("NO_PROXY", "no_proxy")};
+  ProxySettings proxies = read_proxies([](const std::string& name) { return own_variable(name); });
+  proxies.http_proxy.clear();
+  return proxies;
 }
 
 void check_provider(const RunInputs& inputs, const RunOptions& options) {

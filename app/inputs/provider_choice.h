@@ -36,7 +36,8 @@ AddressSources addresses_of_environment(const ProviderInfo& provider);
 
 ModelHost model_host(const Url& url);
 
-/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in lower case.
+/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in lower case. Not HTTP_PROXY: a model or an
+/// MCP server with an http address is asked directly.
 ProxySettings proxy_of_environment();
 
 /// Checks what a request will need, except the key itself: address, proxy, headers, and whether there

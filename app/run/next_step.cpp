@@ -194,7 +194,8 @@ std::string key_source(const EndFacts& facts) {
 }
 
 std::string after_auth(const EndFacts& facts) {
-  if (facts.kind == "proxy_auth") return "put the proxy's user and password into HTTPS_PROXY";
+  if (facts.kind == "proxy_auth")
+    return "put the proxy's user and password into " + facts.inputs.proxy_variable;
   if (facts.kind.empty() && facts.result.reason.starts_with("no API key")) {
     const auto choices = model_choices(facts.inputs, facts.options);
     const std::string variable = choices.empty() ? "" : choices.front().key_variable;
