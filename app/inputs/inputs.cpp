@@ -306,6 +306,16 @@ std::vector<RecordedStream> read_recording(const RunOptions& options, const RunI
   return streams;
 }
 
+/// A run that has the key would be refused, as check_bounds() does.
+void warn_of_held_key(const ModelChoice& choice, RunInputs& inputs) {
+  const std::string host = choice.endpoint.base.authority();
+  const std::string line = choice.key_variable + " may not go to " + host +
+                           " by the policy, so a run that has this key ends with code 2" +
+                           to_allow_key(inputs.policy, choice.key_variable, host);
+  auto& lines = inputs.warnings;
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+}
+
 /// Checks all that the task and the flags ask for against the policy's bounds.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
                   const GatePlaces& places, RunInputs& inputs) {
@@ -333,13 +343,16 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
     const bool has_key =
         (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
         !own_variable(choice.key_variable).empty();
-    if (!has_key) continue;
-    request.keys.push_back(
-        {.variable = choice.key_variable,
-         .host = endpoint.base.authority(),
-         .may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials),
-         .of_fallback = !first,
-         .named_by = endpoint.named_by});
+    const bool may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials);
+    if (!has_key) {
+      if (!may_go && !choice.model->extras.key_optional) warn_of_held_key(choice, inputs);
+      continue;
+    }
+    request.keys.push_back({.variable = choice.key_variable,
+                            .host = endpoint.base.authority(),
+                            .may_go = may_go,
+                            .of_fallback = !first,
+                            .named_by = endpoint.named_by});
   }
   request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
   std::string text;
