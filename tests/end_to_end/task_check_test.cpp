@@ -124,6 +124,11 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeat
       {"a function that no rule allows", "tools: {functions: f.json}", "extends: strict",
        "the policy does not allow the function 'deploy', so the model is not shown it; add to the "
        "policy's tools: {allow: [deploy]}"},
+      {"a search that no rule allows", "tools: {enable: [default, web_search]}", "extends: strict",
+       "the policy does not allow the tool 'web_search', so the model is not shown it; add to the "
+       "policy's tools: {allow: [web_search]}"},
+      {"a search that a rule allows", "tools: {enable: [default, web_search]}",
+       "extends: strict\ntools: [{allow: [web_search]}]\ntrust: {input: trusted}", ""},
       {"a server that no rule allows", "tools: {mcp: {docs: {command: [server]}}}",
        "extends: strict\nbounds: {mcp: [server]}",
        "the policy allows no tool of the MCP server 'docs'"},
