@@ -309,4 +309,12 @@ std::vector<std::unique_ptr<Tool>> Servers::tools() {
   return tools;
 }
 
+std::string Servers::why_missing(const std::string& name) const {
+  for (const auto& server : servers_) {
+    if (server->usable() || !server->tools().tools.empty()) continue;
+    if (std::string why = why_not_started(name, server->settings().name); !why.empty()) return why;
+  }
+  return "";
+}
+
 }  // namespace sortie::mcp
