@@ -203,6 +203,32 @@ BOOST_AUTO_TEST_CASE(a_search_is_told_with_what_it_looks_for) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_model_that_takes_over_is_told_with_what_it_does_not_get) {
+  const struct {
+    int dropped;
+    int images;
+    const char* told;
+  } rows[] = {
+      {0, 0, ""},
+      {1, 0, ", without 1 item of reasoning or search"},
+      {2, 0, ", without 2 items of reasoning or search"},
+      {1, 1, ", without 1 image"},
+      {2, 2, ", without 2 images"},
+      {3, 1, ", without 1 image and 2 items of reasoning or search"},
+  };
+  for (const auto& row : rows) {
+    Log log;
+    log.on({1, FallbackRecord{.from = "a",
+                              .to = "b",
+                              .reason = "a is down",
+                              .dropped = row.dropped,
+                              .dropped_images = row.images}});
+    BOOST_TEST(
+        log.end() == Lines({std::string("[1] model: a is down; b takes over from a") + row.told}),
+        boost::test_tools::per_element());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_status_says_how_far_it_is_and_what_goes_on) {
   Log log;
   log.says(3, "");
