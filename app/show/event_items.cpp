@@ -138,7 +138,7 @@ Json change_item(Json changes) {
 
 std::vector<std::string> argv_of_shell_call(const Json& arguments) {
   const Json& command = command_of(arguments);
-  return command.is_string() ? std::vector<std::string>{"sh", "-c", command.text()}
+  return command.is_string() ? std::vector<std::string>{"bash", "-c", command.text()}
                              : words_of(command);
 }
 
