@@ -233,7 +233,7 @@ void LogLines::show(const VerificationCompleted& record) {
   LogEntry entry{.mark = std::string("verify") + (record.setup ? ", setup" : "") +
                          (before ? ", before the work: " : ": "),
                  .text = "$ " + first_line_of(record.command, redactor_),
-                 .note = note + ", " + seconds_text(record.exit.duration),
+                 .note = note + ", " + took_text(record.exit.duration),
                  .tint = record.passed ? Tint::good
                          : bad         ? Tint::bad
                                        : Tint::faint};

@@ -105,6 +105,13 @@ BOOST_AUTO_TEST_CASE(a_failed_verification_shows_its_last_lines_and_its_round) {
   BOOST_TEST(log.printed.back() == "    | line 50");
 }
 
+BOOST_AUTO_TEST_CASE(a_code_that_no_command_can_have_is_told_as_unknown) {
+  Log log;
+  log.verified(1, -1, "");
+  BOOST_REQUIRE(!log.printed.empty());
+  BOOST_TEST(log.printed[0] == "verify: $ make test (exit code unknown, round 1 of 3, 2.0 s)");
+}
+
 BOOST_AUTO_TEST_CASE(the_agents_words_come_before_the_expectation_that_they_missed) {
   Log log;
   log.says(1, "There is nothing to do.");
