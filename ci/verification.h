@@ -34,7 +34,7 @@ class OutputTaker {
 
 /// How one verification command went.
 struct VerificationOutcome {
-  std::string command;  ///< as written in the task
+  std::string command;  ///< VerifyCommand::text
   ExitStatus exit;
   bool passed = false;
   bool setup = false;               ///< of verify.setup

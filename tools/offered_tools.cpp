@@ -244,8 +244,12 @@ std::string OfferedTools::why_unknown(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& spec : specs()) names.push_back(spec.name);
   std::string text = "Unknown tool \"" + one_line(name, 80) + "\"";
-  if (const auto why = options_.absent.find(name); why != options_.absent.end()) {
-    text += " in this run: " + why->second + ".";
+  const auto absent = options_.absent.find(name);
+  const std::string why = absent != options_.absent.end() ? absent->second
+                          : options_.source != nullptr    ? options_.source->why_missing(name)
+                                                          : "";
+  if (!why.empty()) {
+    text += " in this run: " + why + ".";
   } else {
     text += ".";
     const std::string nearest = nearest_name(name, names);

@@ -100,6 +100,11 @@ RecordedCalls::RecordedCalls(const std::filesystem::path& transcript) {
     if (!seen) return;
     if (const auto* connection = std::get_if<NetworkRecord>(&seen->what))
       network = network || connection->state == ConnectionState::opened;
+    if (const auto* server = std::get_if<McpServerRecord>(&seen->what)) {
+      if (server->state == ServerState::started) started_.insert(server->server);
+      if (server->state == ServerState::failed && started_.count(server->server) == 0)
+        failed_.insert(server->server);
+    }
     const bool whole = std::holds_alternative<ToolCalled>(seen->what) ||
                        std::holds_alternative<ToolOutputRecord>(seen->what) ||
                        std::holds_alternative<FileChange>(seen->what) ||
@@ -274,6 +279,12 @@ std::vector<std::unique_ptr<Tool>> RecordedCalls::Source::tools() {
   for (const auto& [name, tool] : calls_.tools_)
     tools.push_back(std::make_unique<RecordedTool>(name, tool.origin, tool.other_names));
   return tools;
+}
+
+std::string RecordedCalls::Source::why_missing(const std::string& name) const {
+  for (const std::string& server : calls_.failed_)
+    if (std::string why = why_not_started(name, server); !why.empty()) return why;
+  return "";
 }
 
 ApproverAnswer RecordedCalls::Answers::ask(const Json& request, std::chrono::milliseconds,

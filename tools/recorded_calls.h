@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,9 @@ class RecordedCalls {
   /// @param changes  of the call; those that the record has after them are added
   /// @return         whether the tree was changed
   bool add_later_changes(const ToolCall& call, std::vector<FileChange>& changes, Tree tree);
-  /// The tools of other programs that were called, in the order of their names; null if there were
-  /// none. Valid as long as this.
-  ToolSource* source() { return tools_.empty() ? nullptr : &source_; }
+  /// The tools of other programs that were called, in the order of their names, and which of these
+  /// programs could not be started; null if there were none. Valid as long as this.
+  ToolSource* source() { return tools_.empty() && failed_.empty() ? nullptr : &source_; }
   Approver& approver() { return approver_; }
   /// What could not be done again since the last time, for people: files whose contents the record
   /// lacks, and calls that were cut off.
@@ -75,6 +76,7 @@ class RecordedCalls {
     explicit Source(RecordedCalls& calls) : calls_(calls) {}
     bool renew(std::stop_token) override { return false; }
     std::vector<std::unique_ptr<Tool>> tools() override;
+    std::string why_missing(const std::string& name) const override;
 
    private:
     RecordedCalls& calls_;
@@ -100,6 +102,8 @@ class RecordedCalls {
   bool goes_on_ = false;                         ///< no output since the last start
   std::map<std::string, std::size_t> answered_;  ///< the last one by call id
   std::map<std::string, ForeignTool> tools_;
+  std::set<std::string> started_;  ///< servers of tools
+  std::set<std::string> failed_;   ///< those that could not be started
   std::map<std::string, std::vector<std::string>> other_names_;  ///< by call id
   Source source_{*this};
   Answers approver_;

@@ -63,6 +63,12 @@ class Tool {
   ToolSpec spec_;
 };
 
+/// Why a call finds no such tool: its MCP server could not be started. "" for a tool of another.
+inline std::string why_not_started(const std::string& tool, const std::string& server) {
+  if (!tool.starts_with("mcp__" + server + "__")) return "";
+  return "the MCP server " + server + " could not be started";
+}
+
 /// Tools from other programs, which may change during the run.
 class ToolSource {
  public:
@@ -72,6 +78,8 @@ class ToolSource {
   /// The current tools, in a stable order, valid as long as the source. A call of a tool that no
   /// longer exists fails.
   virtual std::vector<std::unique_ptr<Tool>> tools() = 0;
+  /// Why the tool of this name is not there, in words for the model; "" if this source can't know.
+  virtual std::string why_missing(const std::string& name) const = 0;
 };
 
 }  // namespace sortie

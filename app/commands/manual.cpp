@@ -29,9 +29,12 @@ constexpr VariableRow kVariables[] = {
      "The address of this provider's API. The policy has to let the key go there "
      "(bounds.credentials)."},
     {"SORTIE_AUTH_URL", "The address at which a ChatGPT sign-in is refreshed."},
-    {"HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
-     "The proxy to the model and to MCP servers, and ahead of sortie's own proxy under "
-     "network.mode: allow-list. Also in lower case."},
+    {"HTTPS_PROXY, ALL_PROXY, NO_PROXY",
+     "The proxy to models and MCP servers with an https address, and ahead of sortie's own proxy "
+     "under network.mode: allow-list. Also in lower case."},
+    {"HTTP_PROXY",
+     "The proxy ahead of sortie's own for what commands ask in plain http; else ALL_PROXY. No model "
+     "or MCP server is asked through it. Also in lower case."},
     {"SSL_CERT_FILE, SSL_CERT_DIR",
      "Certificates of authorities to trust instead of the system's."},
     {"PATH",

@@ -129,7 +129,7 @@ class EndLines {
     line("\n" + plural(static_cast<std::int64_t>(story_.turns.size()), "turn") + ", " +
          plural(story_.tool_calls, "call") + ", " + words_of_count(usage.total()) + " tokens (" +
          words_of_count(usage.cached) + " cached), cost " + usd + ", " +
-         words_of_time(story_.times.total()));
+         words_of_duration(story_.times.total()));
   }
 
   void add_verdict() {

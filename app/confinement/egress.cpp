@@ -11,23 +11,12 @@
 namespace sortie {
 namespace {
 
-std::string variable(const Environment& own, const char* upper, const char* lower) {
-  for (const char* name : {upper, lower}) {
-    const auto found = own.find(name);
-    if (found != own.end() && !found->second.empty()) return found->second;
-  }
-  return "";
-}
-
 /// The proxies that sortie's own environment names.
 ProxySettings proxies_ahead(const Environment& own) {
-  const std::string all = variable(own, "ALL_PROXY", "all_proxy");
-  ProxySettings settings{.https_proxy = variable(own, "HTTPS_PROXY", "https_proxy"),
-                         .no_proxy = variable(own, "NO_PROXY", "no_proxy"),
-                         .http_proxy = variable(own, "HTTP_PROXY", "http_proxy")};
-  if (settings.https_proxy.empty()) settings.https_proxy = all;
-  if (settings.http_proxy.empty()) settings.http_proxy = all;
-  return settings;
+  return read_proxies([&own](const std::string& name) {
+    const auto found = own.find(name);
+    return found == own.end() ? std::string() : found->second;
+  });
 }
 
 ConnectionState recorded_state(EgressConnection::State state) {

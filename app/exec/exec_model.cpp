@@ -84,7 +84,10 @@ void choose_model(const ExecSettings& settings, ExecOptions& options, Task& task
   if (provider != nullptr && provider->key_variable == "OPENAI_API_KEY" &&
       task.model.api_key_env.empty() && !own_variable("CODEX_API_KEY").empty())
     task.model.api_key_env = "CODEX_API_KEY";
-  if (!run.replay.empty()) run.provider.clear();  // the recording answers
+  if (!run.replay.empty()) {  // the recording answers, whatever the configuration selects
+    run.provider.clear();
+    run.base_url.clear();
+  }
 }
 
 }  // namespace sortie

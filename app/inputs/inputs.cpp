@@ -71,6 +71,18 @@ void drop_fallbacks(const RunOptions& options, RunInputs& inputs) {
                             " selects the server");
 }
 
+/// A recording answers alone: a flag that selects a server would be paid for, or mean nothing.
+void check_replay(const RunOptions& options) {
+  if (options.replay.empty()) return;
+  const std::string server = !options.base_url.empty() ? "--base-url"
+                             : !options.provider.empty() && options.provider != "replay"
+                                 ? "--provider " + options.provider
+                                 : "";
+  if (!server.empty())
+    throw InputError("--replay takes the responses from a recording, and " + server +
+                     " selects a server: leave out " + server + ", or --replay to ask the server");
+}
+
 void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
   TaskModel& model = inputs.task.model;
   if (!options.replay.empty()) {
@@ -87,6 +99,7 @@ void apply_model_flags(const RunOptions& options, RunInputs& inputs) {
     check_one_of("--provider", options.provider, names);
     model.provider = options.provider;
   }
+  check_replay(options);
   if (!options.model.empty()) model.name = options.model;
   drop_fallbacks(options, inputs);
   if (model.provider == "replay" && model.cassette.empty())
@@ -293,6 +306,16 @@ std::vector<RecordedStream> read_recording(const RunOptions& options, const RunI
   return streams;
 }
 
+/// A run that has the key would be refused, as check_bounds() does.
+void warn_of_held_key(const ModelChoice& choice, RunInputs& inputs) {
+  const std::string host = choice.endpoint.base.authority();
+  const std::string line = choice.key_variable + " may not go to " + host +
+                           " by the policy, so a run that has this key ends with code 2" +
+                           to_allow_key(inputs.policy, choice.key_variable, host);
+  auto& lines = inputs.warnings;
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+}
+
 /// Checks all that the task and the flags ask for against the policy's bounds.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
                   const GatePlaces& places, RunInputs& inputs) {
@@ -320,13 +343,16 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
     const bool has_key =
         (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
         !own_variable(choice.key_variable).empty();
-    if (!has_key) continue;
-    request.keys.push_back(
-        {.variable = choice.key_variable,
-         .host = endpoint.base.authority(),
-         .may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials),
-         .of_fallback = !first,
-         .named_by = endpoint.named_by});
+    const bool may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials);
+    if (!has_key) {
+      if (!may_go && !choice.model->extras.key_optional) warn_of_held_key(choice, inputs);
+      continue;
+    }
+    request.keys.push_back({.variable = choice.key_variable,
+                            .host = endpoint.base.authority(),
+                            .may_go = may_go,
+                            .of_fallback = !first,
+                            .named_by = endpoint.named_by});
   }
   request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
   std::string text;
@@ -452,6 +478,7 @@ RunInputs load_inputs(const RunOptions& options) {
   check_expected(options, inputs);
   inputs.prompts = expand_prompts(inputs.task, sources);
   check_provider(inputs, options);
+  inputs.proxy_variable = proxy_of_environment().https_variable;
   warn_of_readable_keys(options, inputs);
   for (auto& line : task_warnings(inputs)) inputs.warnings.push_back(std::move(line));
   inputs.rate_limits = check_rate_limits(inputs, options);

@@ -15,11 +15,6 @@
 namespace sortie {
 namespace {
 
-std::string either(const char* upper, const char* lower) {
-  const std::string value = own_variable(upper);
-  return value.empty() ? own_variable(lower) : value;
-}
-
 /// The variable with the model's key; "" if none is ever sent.
 std::string key_variable(const TaskModel& model, const ProviderInfo& provider) {
   if (provider.key_variable.empty()) return {};
@@ -79,34 +74,16 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   const TaskModel& first = inputs.task.model;
   const auto sources_of = [&inputs](const TaskModel& model) {
     const ProviderInfo& provider = provider_named(model.provider);
-    AddressSources sources = addresses_of_environment(provider);
+    AddressSources sources = addresses_of_environment(
+        provider, inputs.policy,
+        signs_in(inputs) && &model == &inputs.task.model ? std::string(kSignInCredential)
+                                                         : key_variable(model, provider));
     sources.task = model.base_url;
-    const Policy& policy = inputs.policy;
-    if (provider.key_variable.empty()) {
-      sources.may_be_plain = [gate = TaskGate(policy, {})](const Url& url) {
-        return gate.keyless_host(model_host(url)).empty();
-      };
-      sources.to_allow_plain = [&policy](const Url& url) {
-        return to_allow(policy, "model_hosts", url.authority());
-      };
-      return sources;
-    }
-    const std::string variable = signs_in(inputs) && &model == &inputs.task.model
-                                     ? std::string(kSignInCredential)
-                                     : key_variable(model, provider);
-    sources.may_be_plain = [variable, &policy](const Url& url) {
-      return key_may_go(variable, {.base = url}, policy.credentials);
-    };
-    sources.to_allow_plain = [variable, &policy](const Url& url) {
-      return to_allow_key(policy, variable, "http://" + url.authority());
-    };
     return sources;
   };
   AddressSources sources = sources_of(first);
   sources.flag = options.base_url;
-  const bool by_operator = !sources.flag.empty() || !sources.environment.empty();
-  if (by_operator && provider_named(first.provider).key_variable.empty())
-    sources.may_be_plain = [](const Url&) { return true; };  // nothing secret goes there
+  allow_operators_plain(provider_named(first.provider), sources);
   sources.otherwise = signs_in(inputs) ? kSignInBase : "";
   try {
     choices.push_back(choice_of(first, sources));
@@ -128,14 +105,36 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
   return choices;
 }
 
-AddressSources addresses_of_environment(const ProviderInfo& provider) {
+AddressSources addresses_of_environment(const ProviderInfo& provider, const Policy& policy,
+                                        const std::string& credential) {
   AddressSources sources{.environment = own_variable("SORTIE_BASE_URL")};
   for (const std::string_view name : provider.address_variables) {
     if (name.empty() || !sources.of_provider.empty()) continue;
     sources.provider_variable = name;
     sources.of_provider = own_variable(sources.provider_variable);
   }
+  if (credential.empty()) {
+    sources.may_be_plain = [gate = TaskGate(policy, {})](const Url& url) {
+      return gate.keyless_host(model_host(url)).empty();
+    };
+    sources.to_allow_plain = [&policy](const Url& url) {
+      return to_allow(policy, "model_hosts", url.authority());
+    };
+    return sources;
+  }
+  sources.may_be_plain = [credential, &policy](const Url& url) {
+    return key_may_go(credential, {.base = url}, policy.credentials);
+  };
+  sources.to_allow_plain = [credential, &policy](const Url& url) {
+    return to_allow_key(policy, credential, "http://" + url.authority());
+  };
   return sources;
+}
+
+void allow_operators_plain(const ProviderInfo& provider, AddressSources& sources) {
+  const bool by_operator = !sources.flag.empty() || !sources.environment.empty();
+  if (by_operator && provider.key_variable.empty())
+    sources.may_be_plain = [](const Url&) { return true; };  // nothing secret goes there
 }
 
 ModelHost model_host(const Url& url) {
@@ -143,9 +142,9 @@ ModelHost model_host(const Url& url) {
 }
 
 ProxySettings proxy_of_environment() {
-  std::string proxy = either("HTTPS_PROXY", "https_proxy");
-  if (proxy.empty()) proxy = either("ALL_PROXY", "all_proxy");
-  return {proxy, either("NO_PROXY", "no_proxy")};
+  ProxySettings proxies = read_proxies([](const std::string& name) { return own_variable(name); });
+  proxies.http_proxy.clear();
+  return proxies;
 }
 
 void check_provider(const RunInputs& inputs, const RunOptions& options) {

@@ -32,11 +32,18 @@ std::vector<ModelChoice> model_choices(const RunInputs& inputs, const RunOptions
 
 /// The addresses from environment variables, including the provider's own; those of the flag and the
 /// task are left empty.
-AddressSources addresses_of_environment(const ProviderInfo& provider);
+/// @param policy      says where plain http may be used; kept
+/// @param credential  what is sent there, by its name in bounds.credentials; "" for nothing
+AddressSources addresses_of_environment(const ProviderInfo& provider, const Policy& policy,
+                                        const std::string& credential);
+
+/// Lets plain http be used for an address that the operator named, where no key is sent.
+void allow_operators_plain(const ProviderInfo& provider, AddressSources& sources);
 
 ModelHost model_host(const Url& url);
 
-/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in lower case.
+/// HTTPS_PROXY, else ALL_PROXY, and NO_PROXY; each also in lower case. Not HTTP_PROXY: a model or an
+/// MCP server with an http address is asked directly.
 ProxySettings proxy_of_environment();
 
 /// Checks what a request will need, except the key itself: address, proxy, headers, and whether there

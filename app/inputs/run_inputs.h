@@ -34,6 +34,7 @@ struct RunInputs {
   std::vector<RecordedStream> recorded;
   /// The content of --auth-file without its secrets; nothing if none is used.
   std::optional<AuthFileSummary> auth_file;
+  std::string proxy_variable = "HTTPS_PROXY";  ///< the one that names the proxy to the models
   /// The limits that this run shares with others; nothing without --rate-limits.
   std::optional<RateLimits> rate_limits;
   /// Warnings, above all about risks that the policy accepts.

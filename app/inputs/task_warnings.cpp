@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "app/inputs/tool_choice.h"
 #include "core/agent/budget.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
@@ -79,6 +80,20 @@ void warn_of_function_program(const RunInputs& inputs, const TaskFunction& funct
                     function.name + "', is not executable: chmod +x " + program);
 }
 
+/// Of sortie's own tools, those that the task asks for by their names.
+void warn_of_named_tools(const RunInputs& inputs, const Engine& engine, Lines& lines) {
+  const auto place = inputs.task.places.find("tools.enable");
+  const std::string begin =
+      place == inputs.task.places.end() ? "tools.enable: " : place->second + ": ";
+  for (const std::string& name : inputs.task.tools) {
+    if (!find_built_in_tool(name) || engine.shows_tool(name)) continue;
+    if (name == "web_search" && !searches_web(inputs.task)) continue;  // said at its start
+    lines.push_back(begin + "the policy does not allow the tool '" + name +
+                    "', so the model is not shown it; add to the policy's tools: {allow: [" + name +
+                    "]}");
+  }
+}
+
 void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
   const Engine engine(inputs.policy, inputs.approval, inputs.workspace, {}, {});
   for (const TaskFunction& function : inputs.task.functions) {
@@ -90,6 +105,7 @@ void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
                       function.name + "]}");
     warn_of_function_program(inputs, function, lines);
   }
+  warn_of_named_tools(inputs, engine, lines);
   for (const TaskMcpServer& server : inputs.task.mcp)
     if (!allows_any_of(inputs.policy, inputs.approval, server.name))
       lines.push_back(server.place + ": the policy allows no tool of the MCP server '" +

@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/catalog/known_models.h"
 #include "core/files/file_name.h"
+#include "core/model/failure.h"
 #include "core/record/diff_names.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
@@ -229,7 +230,8 @@ std::string key_source(const EndFacts& facts) {
 }
 
 std::string after_auth(const EndFacts& facts) {
-  if (facts.kind == "proxy_auth") return "put the proxy's user and password into HTTPS_PROXY";
+  if (facts.kind == "proxy_auth")
+    return "put the proxy's user and password into " + facts.inputs.proxy_variable;
   if (facts.kind.empty() && facts.result.reason.starts_with("no API key")) {
     const auto choices = model_choices(facts.inputs, facts.options);
     const std::string variable = choices.empty() ? "" : choices.front().key_variable;
@@ -239,6 +241,19 @@ std::string after_auth(const EndFacts& facts) {
   }
   return "check the key of " + key_source(facts) +
          "; 'sortie doctor' shows which address it is for, and where it may go";
+}
+
+/// Where the address of the model's server is to be corrected: "the variable OPENAI_BASE_URL".
+std::string address_source(const EndFacts& facts) {
+  if (!facts.inputs.task.model.fallback.empty()) return "base_url of that model in the task";
+  if (facts.inputs.thread != nullptr) return "--base-url, or what -c says of its provider";
+  if (!facts.options.base_url.empty()) return "--base-url";
+  const auto choices = model_choices(facts.inputs, facts.options);
+  const std::string variable = !own_variable("SORTIE_BASE_URL").empty() ? "SORTIE_BASE_URL"
+                               : choices.empty()                        ? ""
+                                                 : choices.front().endpoint.named_by;
+  return variable.empty() ? "model.base_url in the task, or --base-url"
+                          : "the variable " + variable;
 }
 
 std::string after_refusal(const EndFacts& facts) {
@@ -256,6 +271,14 @@ std::string after_refusal(const EndFacts& facts) {
     return "word the task differently, or name another model with -m";
   if (facts.kind == "invalid_request")
     return "change what the provider refuses: keys of 'model' in the task, or -m, --base-url";
+  if (facts.kind == "pin")
+    return "name the model that answered, if it may: model.name in the task or -m; or leave out "
+           "model.pin, and any model that the provider serves for the name will do";
+  if (facts.kind == "redirect")
+    return "correct the address of the model's server: " + address_source(facts);
+  if (facts.kind == kImageRefused && !facts.inputs.task.images.empty())
+    return "give the task's image as a PNG or JPEG that the model takes, leave the image out, or "
+           "name another model with -m";
   if (replays(facts.inputs))
     return "record the task again with --record, or run it with a provider";
   return "run it again with another model (-m), or split the task into smaller ones";

@@ -63,6 +63,10 @@ std::string seconds_text(std::chrono::milliseconds duration) {
   return text;
 }
 
+std::string took_text(std::chrono::milliseconds duration) {
+  return duration < std::chrono::milliseconds(0) ? "time unknown" : seconds_text(duration);
+}
+
 std::string verdict_of(const std::optional<ExitStatus>& exit, bool success) {
   if (!exit) return success ? "" : "failed";
   const std::string detail = exit->detail.empty() ? "" : ": " + exit->detail;
@@ -70,7 +74,8 @@ std::string verdict_of(const std::optional<ExitStatus>& exit, bool success) {
     case Ending::exited:
       // The command may succeed and print an invalid result.
       if (exit->code == 0) return success ? "" : "failed";
-      return "exit " + words_of_count(exit->code);
+      if (exit->code < 0 || exit->code > 255) return "exit code unknown";
+      return "exit " + std::to_string(exit->code);
     case Ending::signalled:
       return "signal " + words_of_count(exit->code);
     case Ending::timed_out:
@@ -228,7 +233,7 @@ LogEntry CallLines::entry_of(const LogStyle& /*style*/, const Call& call,
   if (!call.note.empty() && verdict.empty() && call.note.starts_with("audit"))
     entry.tint = Tint::caution;
   if (output.exit || (verdict.empty() && output.duration >= kWorthTelling))
-    add(seconds_text(output.duration));
+    add(took_text(output.duration));
   return entry;
 }
 

@@ -56,10 +56,13 @@ class CallLines {
 };
 
 /// "exit 1", "signal 9", "timed out after 10 s", "not started: no such program"; "failed" for a call
-/// without a command; "" for a success.
+/// without a command; "" for a success; "exit code unknown"
+/// for a code that there can't be.
 std::string verdict_of(const std::optional<ExitStatus>& exit, bool success = true);
-/// "1.3 s", "2 min 5 s"
+/// "1.3 s", "2 min 5 s"; "unknown" below 0
 std::string seconds_text(std::chrono::milliseconds duration);
+/// The same beside a verdict: "time unknown" below 0.
+std::string took_text(std::chrono::milliseconds duration);
 /// A command as it could be pasted into a shell: its words, quoted, or the script of `bash -c`.
 std::string pasteable(const std::vector<std::string>& argv);
 /// The first line, with "… 3 more lines" if there are more.

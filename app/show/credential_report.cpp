@@ -91,22 +91,28 @@ Source source_of(const RunOptions& options, const ProviderInfo& provider,
   return source;
 }
 
-/// The default address; nothing if there is none.
-std::optional<Endpoint> endpoint_of(const ProviderInfo& provider, bool sign_in) {
-  AddressSources sources = addresses_of_environment(provider);
-  sources.otherwise = sign_in ? kSignInBase : "";
-  try {
-    return choose_endpoint(provider, sources);
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
-}
+/// Where a provider is asked without a task, and by what word.
+struct Address {
+  std::optional<Endpoint> endpoint;  ///< nothing if there is none, or one that can't be used
+  std::string named_by;              ///< the variable; "" for none
+  std::string problem;               ///< of the variable's address
+};
 
-/// The variable that names the address; null where none does.
-Json address_source(const ProviderInfo& provider) {
-  const AddressSources sources = addresses_of_environment(provider);
-  if (!sources.environment.empty()) return "SORTIE_BASE_URL";
-  return sources.of_provider.empty() ? Json() : Json(sources.provider_variable);
+Address address_of(const ProviderInfo& provider, const Policy& policy, const Source& source) {
+  AddressSources sources = addresses_of_environment(provider, policy, source.credential);
+  sources.otherwise = source.is_sign_in ? kSignInBase : "";
+  allow_operators_plain(provider, sources);
+  Address address;
+  if (!sources.environment.empty())
+    address.named_by = "SORTIE_BASE_URL";
+  else if (!sources.of_provider.empty())
+    address.named_by = sources.provider_variable;
+  try {
+    address.endpoint = choose_endpoint(provider, sources);
+  } catch (const InputError& error) {
+    if (!address.named_by.empty()) address.problem = address.named_by + ": " + error.what();
+  }
+  return address;
 }
 
 Json hosts_json(const Policy& policy, const std::string& credential) {
@@ -124,7 +130,10 @@ Json credentials_json(const RunOptions& options, const Policy& policy,
   Json list = Json::object();
   for (const ProviderInfo& provider : providers()) {
     Source source = source_of(options, provider, now);
-    const auto endpoint = endpoint_of(provider, source.is_sign_in);
+    const Address address = address_of(provider, policy, source);
+    const auto& endpoint = address.endpoint;
+    if (!address.problem.empty())
+      source.problem += (source.problem.empty() ? "" : "; ") + address.problem;
     const bool none = source.from.empty();
     Json one = Json::object();
     one.set("from", none ? Json() : Json(source.from));
@@ -132,7 +141,7 @@ Json credentials_json(const RunOptions& options, const Policy& policy,
     one.set("credential", none ? Json() : Json(source.credential));
     one.set("may_go_to", none ? Json::array() : hosts_json(policy, source.credential));
     one.set("address", endpoint ? Json(endpoint->base.text()) : Json());
-    one.set("address_from", address_source(provider));
+    one.set("address_from", address.named_by.empty() ? Json() : Json(address.named_by));
     one.set("may_go_there",
             !none && endpoint && key_may_go(source.credential, *endpoint, policy.credentials));
     one.set("sign_in", std::move(source.sign_in));
@@ -151,8 +160,11 @@ std::string credentials_text(const Json& credentials) {
     const std::string asked =
         address.empty() ? ""
                         : "; asked at " + address + (named_by.empty() ? "" : ", by " + named_by);
+    const std::string indent(14, ' ');
+    const std::string problem = one.string_at("problem");
+    const std::string problem_line = problem.empty() ? "" : indent + one_line(problem, 400) + "\n";
     if (one["from"].is_null()) {
-      text += "no key is sent" + asked + "\n";
+      text += "no key is sent" + asked + "\n" + problem_line;
       continue;
     }
     text += one.string_at("from") + (one["available"].boolean() ? ": there" : ": not there");
@@ -161,7 +173,6 @@ std::string credentials_text(const Json& credentials) {
     text += asked;
     if (!address.empty() && !one["may_go_there"].boolean()) text += ", where it may NOT go";
     text += "\n";
-    const std::string indent(14, ' ');
     if (const Json& sign_in = one["sign_in"]; sign_in.is_object()) {
       text += indent + "sign-in, plan " + sign_in.string_at("plan", "not known");
       text += sign_in["age_days"].is_null()
@@ -177,8 +188,7 @@ std::string credentials_text(const Json& credentials) {
       if (!sign_in["can_write"].boolean())
         text += indent + "can't be written: after a refresh the sign-in in it would be invalid\n";
     }
-    if (const std::string problem = one.string_at("problem"); !problem.empty())
-      text += indent + one_line(problem, 400) + "\n";
+    text += problem_line;
   }
   return text;
 }

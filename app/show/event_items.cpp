@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/process/launcher.h"
+#include "core/text/display_width.h"
 #include "core/text/output_buffer.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
@@ -137,7 +138,7 @@ Json change_item(Json changes) {
 
 std::vector<std::string> argv_of_shell_call(const Json& arguments) {
   const Json& command = command_of(arguments);
-  return command.is_string() ? std::vector<std::string>{"sh", "-c", command.text()}
+  return command.is_string() ? std::vector<std::string>{"bash", "-c", command.text()}
                              : words_of(command);
 }
 
@@ -213,6 +214,16 @@ void complete_server_call(Json& item, const ToolOutputRecord& output) {
 }
 
 }  // namespace
+
+std::string left_out_text(const FallbackRecord& record) {
+  const auto counted = [](int count, const char* one, const char* more) {
+    return count == 0 ? "" : words_of_count(count) + " " + (count == 1 ? one : more);
+  };
+  const std::string images = counted(record.dropped_images, "image", "images");
+  const std::string items = counted(record.dropped - record.dropped_images,
+                                    "item of reasoning or search", "items of reasoning or search");
+  return images + (images.empty() || items.empty() ? "" : " and ") + items;
+}
 
 std::string shortened_output(const std::string& output) {
   if (output.size() <= kMostItemOutput) return output;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json/json.h"
+#include "core/model/model.h"
 #include "core/model/wire.h"
 #include "core/record/call_events.h"
 #include "core/record/workspace_events.h"
@@ -56,6 +57,10 @@ Json todo_item(const PlanUpdated& plan);
 
 /// `error`: a warning.
 Json warning_item(const std::string& message);
+
+/// What the model that takes over does not get: "1 image and 2 items of reasoning or
+/// search"; "" for nothing.
+std::string left_out_text(const FallbackRecord& record);
 
 /// The head and tail of a long output.
 std::string shortened_output(const std::string& output);

@@ -46,10 +46,9 @@ std::string warning_of(const CompactionRecord& record) {
 }
 
 std::string warning_of(const FallbackRecord& record) {
+  const std::string left_out = left_out_text(record);
   return record.to + " takes over from " + record.from + ": " + record.reason +
-         (record.dropped == 0
-              ? ""
-              : " (" + std::to_string(record.dropped) + " items of reasoning left out)");
+         (left_out.empty() ? "" : " (without " + left_out + ")");
 }
 
 std::string warning_of(const McpServerRecord& server) { return server.problem(); }

@@ -66,6 +66,9 @@ std::string after_environment(Cause cause) {
   switch (cause) {
     case Cause::mcp_server:
       return "correct what it says of the server, or give it required: false to run without it";
+    case Cause::mcp_pin:
+      return "if the new list of tools is wanted, set the server's pin in the task to the sha256 "
+             "that its list has now";
     case Cause::closed:
       return "open stdout: a file, a pipe or /dev/null";
     case Cause::reader_gone:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/show/event_items.h"
 #include "core/provider/wires.h"
 #include "core/text/display_width.h"
 #include "core/text/text.h"
@@ -144,13 +145,10 @@ void LogLines::show(const PacedWait& wait) {
 }
 
 void LogLines::show(const FallbackRecord& record) {
-  add_turn_line(
-      "model: " + shown(record.reason) + "; " + record.to + " takes over from " + record.from +
-          (record.dropped == 0
-               ? ""
-               : ", without " + words_of_count(static_cast<std::int64_t>(record.dropped)) +
-                     " items of reasoning"),
-      Tint::caution);
+  const std::string left_out = left_out_text(record);
+  add_turn_line("model: " + shown(record.reason) + "; " + record.to + " takes over from " +
+                    record.from + (left_out.empty() ? "" : ", without " + left_out),
+                Tint::caution);
 }
 
 void LogLines::show(const CallDecided& call) {
@@ -235,7 +233,7 @@ void LogLines::show(const VerificationCompleted& record) {
   LogEntry entry{.mark = std::string("verify") + (record.setup ? ", setup" : "") +
                          (before ? ", before the work: " : ": "),
                  .text = "$ " + first_line_of(record.command, redactor_),
-                 .note = note + ", " + seconds_text(record.exit.duration),
+                 .note = note + ", " + took_text(record.exit.duration),
                  .tint = record.passed ? Tint::good
                          : bad         ? Tint::bad
                                        : Tint::faint};

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "ci/report/excerpt.h"
-#include "ci/report/known_number.h"
 #include "core/text/display_width.h"
 #include "core/text/shell_quote.h"
 #include "core/text/text.h"
@@ -47,8 +46,9 @@ std::string words_of_actions(const std::vector<RecordedAction>& actions, const s
 std::string words_of_ending(const std::optional<ExitStatus>& exit, bool success) {
   if (!exit) return success ? "" : "failed";
   if (exit->ending == Ending::exited && exit->code == 0) return success ? "" : "failed";
-  if (exit->ending == Ending::exited)
-    return "exit " + words_of_count(exit->code <= 255 ? exit->code : kUnknown);
+  if (exit->ending == Ending::exited && (exit->code < 0 || exit->code > 255))
+    return "exit code unknown";
+  if (exit->ending == Ending::exited) return "exit " + std::to_string(exit->code);
   if (exit->ending == Ending::signalled) return "signal " + words_of_count(exit->code);
   std::string words = name_of(exit->ending);
   std::replace(words.begin(), words.end(), '_', ' ');
@@ -67,6 +67,10 @@ std::string words_of_time(std::chrono::milliseconds time) {
   if (seconds >= 60)
     return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
   return std::to_string(seconds) + "." + std::to_string(time.count() / 100 % 10) + " s";
+}
+
+std::string words_of_duration(std::chrono::milliseconds time) {
+  return time < std::chrono::milliseconds(0) ? "time unknown" : words_of_time(time);
 }
 
 }  // namespace sortie

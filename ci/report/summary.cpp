@@ -71,7 +71,7 @@ std::string verification_part(const RunStory& story) {
             (!command.done            ? "cut off"
              : command.ending.empty() ? "passed"
                                       : plain_words(command.ending)) +
-            ", " + words_of_time(command.duration) +
+            ", " + words_of_duration(command.duration) +
             (command.compared.empty() ? "" : "; " + plain_words(command.compared)) + "\n";
   }
   text += "\n";
@@ -182,11 +182,11 @@ std::string attempts_part(const RunStory& story) {
             plain_words(one.status) + ", " + how_many(one.files, "file") + ", " +
             how_many(one.lines, "line") + ", " + how_many(one.turns, "turn") + ", " +
             words_of_count(one.tokens) + " tokens, " + dollars_text(one.usd) + ", " +
-            words_of_time(one.duration) + (one.why.empty() ? "" : "; " + plain_words(one.why)) +
+            words_of_duration(one.duration) + (one.why.empty() ? "" : "; " + plain_words(one.why)) +
             "\n";
   return text + "\nPicked by " + code_span(story.best_of.pick) +
          ". All of them: " + words_of_count(story.best_of.tokens) + " tokens, " +
-         dollars_text(story.best_of.usd) + ", " + words_of_time(story.best_of.duration) +
+         dollars_text(story.best_of.usd) + ", " + words_of_duration(story.best_of.duration) +
          ". The rest of this page is about the picked one.\n\n";
 }
 

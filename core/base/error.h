@@ -14,6 +14,7 @@ enum class Cause {
   closed,       ///< stdout was closed by the caller
   reader_gone,  ///< the reader of stdout has closed its pipe
   mcp_server,   ///< an MCP server can't be used
+  mcp_pin,      ///< the tool list of an MCP server is not the pinned one
 };
 
 /// no_room for ENOSPC and EDQUOT, else other.

@@ -102,7 +102,8 @@ struct FallbackRecord {
   std::string to;
   std::string reason;  ///< why the previous model failed permanently
   int source = 0;      ///< the model that takes over; see Item::source
-  int dropped = 0;     ///< items that can't be sent to it, such as encrypted reasoning
+  int dropped = 0;     ///< items that can't be sent to it, such as encrypted reasoning; and images
+  int dropped_images = 0;  ///< the images among them
 };
 
 /// Response::stop_reason of a stream that was ended because its text repeated itself.

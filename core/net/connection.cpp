@@ -143,8 +143,9 @@ void open_tunnel(int descriptor, const Url& url, const Proxy& proxy) {
         "the proxy " + proxy.host +
         (proxy.authorization.empty()
              ? " asks for credentials (status 407); put USER, a colon, PASSWORD and an @ before the "
-               "host in HTTPS_PROXY"
-             : " does not take the credentials of HTTPS_PROXY (status 407)"));
+               "host in " +
+                   proxy.variable
+             : " does not take the credentials of " + proxy.variable + " (status 407)"));
   if (reader.state() == HttpReader::State::broken || status < 200 || status > 299)
     throw ConnectError("the proxy " + proxy.host + " refused a connection to " + place +
                        " with status " + std::to_string(status));

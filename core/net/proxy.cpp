@@ -82,16 +82,41 @@ bool is_exempt(const std::string& no_proxy, const Url& url) {
   return false;
 }
 
+struct NamedValue {
+  std::string name;
+  std::string value;
+};
+
 }  // namespace
+
+ProxySettings read_proxies(const std::function<std::string(const std::string&)>& value_of) {
+  const auto either = [&value_of](const char* upper, const char* lower) {
+    NamedValue first{upper, value_of(upper)};
+    NamedValue second{lower, first.value.empty() ? value_of(lower) : ""};
+    return second.value.empty() ? first : second;
+  };
+  const NamedValue all = either("ALL_PROXY", "all_proxy");
+  const auto or_all = [&all](NamedValue one) {
+    return one.value.empty() && !all.value.empty() ? all : one;
+  };
+  NamedValue https = or_all(either("HTTPS_PROXY", "https_proxy"));
+  NamedValue http = or_all(either("HTTP_PROXY", "http_proxy"));
+  return {.https_proxy = std::move(https.value),
+          .no_proxy = either("NO_PROXY", "no_proxy").value,
+          .http_proxy = std::move(http.value),
+          .https_variable = std::move(https.name),
+          .http_variable = std::move(http.name)};
+}
 
 std::optional<Proxy> proxy_for(const ProxySettings& settings, const Url& url) {
   std::string text = url.secure ? settings.https_proxy : settings.http_proxy;
-  const std::string name = url.secure ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const std::string& name = url.secure ? settings.https_variable : settings.http_variable;
   if (text.empty() || url.is_loopback() || is_exempt(settings.no_proxy, url)) return std::nullopt;
   if (text.find("://") == std::string::npos) text = "http://" + text;
   if (!text.starts_with("http://"))
     throw InputError(name + ": only proxies with an http:// address are supported");
   Proxy proxy;
+  proxy.variable = name;
   const std::size_t authority_end = std::min(text.find('/', 7), text.size());
   if (const std::size_t at = text.rfind('@', authority_end); at != std::string::npos) {
     proxy.authorization = "Basic " + base64_encoded(percent_decoded(text.substr(7, at - 7)));

@@ -89,7 +89,8 @@ void FallbackModel::hand_over(const ModelError& error, const Request& request, S
                       .to = next.name,
                       .reason = error.what(),
                       .source = next.source,
-                      .dropped = portable_.dropped()});
+                      .dropped = portable_.dropped(),
+                      .dropped_images = portable_.dropped_images()});
 }
 
 ModelError FallbackModel::all_failed(const ModelError& last) const {

@@ -29,6 +29,7 @@ class PortableItems {
   std::size_t origin(std::size_t index) const;
   /// The number of items and images left out.
   int dropped() const noexcept { return static_cast<int>(seen_ - items_.size()) + images_; }
+  int dropped_images() const noexcept { return images_; }
 
  private:
   void leave_out_images(Item& item);

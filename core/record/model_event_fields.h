@@ -111,6 +111,7 @@ inline const RecordFields<FallbackRecord>& fields_of(const FallbackRecord*) {
       F::always<&O::to>("to", "text", "(provider and model)"),
       F::always<&O::reason>("reason", "text"),
       F::always<&O::dropped>("dropped_items", "count", ": how many could not be carried over"),
+      F::if_set<&O::dropped_images>("dropped_images", "count", "among them"),
   };
   return list;
 }

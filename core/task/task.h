@@ -219,7 +219,7 @@ struct TaskContext {
 
 struct VerifyCommand {
   std::vector<std::string> argv;  ///< a string in the file became {"sh", "-c", string}
-  std::string text;               ///< as written, for people
+  std::string text;  ///< for people: the string as written, or the argv as a line for a shell
   std::chrono::milliseconds timeout{std::chrono::minutes(10)};
 };
 

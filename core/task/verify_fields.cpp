@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/task/task_fields.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -42,7 +43,7 @@ FieldValue run_value(VerifyCommand& command) {
                     command.argv.push_back(*word);
                 if (node.items.empty() || (!command.argv.empty() && command.argv.front().empty()))
                   findings.error(node.place, "'" + name + "': expected a program");
-                command.text = joined(command.argv, " ");
+                command.text = shell_line(command.argv);
               },
           .write = [&command]() -> Json {
             if (command.argv == std::vector<std::string>{"sh", "-c", command.text})

@@ -15,8 +15,7 @@ std::optional<UpstreamProxy> upstream_to(const ProxySettings& settings, const Au
   if (!proxy) return std::nullopt;
   const bool v6 = proxy->host.find(':') != std::string::npos;
   HostReading read = read_host(v6 ? "[" + proxy->host + "]" : proxy->host);
-  if (!read.host)
-    throw InputError(std::string(url.secure ? "HTTPS_PROXY" : "HTTP_PROXY") + ": " + read.problem);
+  if (!read.host) throw InputError(proxy->variable + ": " + read.problem);
   return UpstreamProxy{std::move(*read.host), proxy->port, std::move(proxy->authorization)};
 }
 

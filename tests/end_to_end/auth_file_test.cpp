@@ -194,11 +194,13 @@ BOOST_AUTO_TEST_CASE(doctor_says_which_credential_would_be_used_and_never_its_va
   run.write("open.json", run.first.text());
   run.write("key.txt", "sk-0123456789\n");
   run.write("none.yaml", "version: 1\nextends: auto\nbounds: {credentials: {}}\n");
+  std::map<std::string, std::string> variables;
   const auto ask = [&](std::vector<std::string> flags) {
     flags.insert(flags.begin(), {sortie_binary(), "doctor"});
     ProgramStart start = run.ProviderRun::start("");
     start.argv = flags;
     start.environment["ANTHROPIC_API_KEY"] = "sk-never-shown-0123456789";
+    for (const auto& [name, value] : variables) start.environment[name] = value;
     const ProgramEnd end = run_program(start);
     check_unseen(end.printed(), run);
     BOOST_TEST(!holds(end.printed(), "never-shown"));
@@ -237,6 +239,38 @@ BOOST_AUTO_TEST_CASE(doctor_says_which_credential_would_be_used_and_never_its_va
   BOOST_TEST(bound["openai"].string_at("from") == "--api-key-file key.txt");
   BOOST_TEST(bound["openai"]["available"].boolean());
   BOOST_TEST(!bound["openai"]["may_go_there"].boolean(true));
+
+  // An address that can't be used is told with what is wrong with it.
+  const struct {
+    const char* variable;
+    const char* address;
+    const char* provider;
+    const char* problem;
+  } addresses[] = {
+      {"OPENAI_BASE_URL", "http://vllm:8000/v1", "openai",
+       "OPENAI_BASE_URL: address 'http://vllm:8000/v1': plain http is for loopback hosts only"},
+      {"OPENAI_BASE_URL", "https://models.example/v1?team=a", "openai", "OPENAI_BASE_URL: "},
+      {"SORTIE_BASE_URL", "http://vllm:8000/v1", "openai-chat", "SORTIE_BASE_URL: address"},
+      {"SORTIE_BASE_URL", "http://vllm:8000/v1", "local", nullptr},
+      {"OPENAI_BASE_URL", "https://models.example/v1", "openai", nullptr},
+      {"SORTIE_BASE_URL", "", "azure", nullptr},  // has none of its own
+  };
+  for (const auto& row : addresses) {
+    BOOST_TEST_CONTEXT(row.variable << "=" << row.address) {
+      variables = {{row.variable, row.address}};
+      const Json one = credentials({})[row.provider];
+      const std::string shown = ask({});
+      if (row.problem == nullptr) {
+        BOOST_TEST(one["problem"].is_null(), write_json(one));
+        continue;
+      }
+      BOOST_TEST(one["address"].is_null());
+      BOOST_TEST(one.string_at("address_from") == row.variable);
+      BOOST_TEST(one.string_at("problem").starts_with(row.problem), one.string_at("problem"));
+      BOOST_TEST(holds(shown, one.string_at("problem")), shown);
+    }
+  }
+  variables.clear();
 
   const std::string text = ask({"--auth-file", run.file()});
   BOOST_TEST(holds(text, "sign-in, plan plus, refreshed "), text);

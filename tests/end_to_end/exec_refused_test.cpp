@@ -27,6 +27,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_value_is_of_the_command_line_and_a_missing_thing_is
       {{"--api-key-file", "missing"}, 2, "--api-key-file missing"},
       {{"--auth-file", "missing"}, 2, "auth file missing"},
       {{"--replay", "missing"}, 2, "missing: no such file"},
+      {{"--replay", "c", "--provider", "openai"}, 2, "and --provider openai selects a server"},
+      {{"--replay", "c", "--base-url", "http://127.0.0.1:1/v1"}, 2, "and --base-url selects"},
       {{"--record", "/nonexistent/x"}, 2, "--record /nonexistent/x"},
       {{"--diff", "/"}, 2, "--diff /: is a folder"},
       {{"-o", "/"}, 2, "/: is a folder"},

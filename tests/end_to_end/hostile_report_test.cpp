@@ -143,6 +143,7 @@ BOOST_AUTO_TEST_CASE(reports_for_terminals_and_jobs_have_none_of_them) {
       for (const std::string& text :
            {html.substr(html.find("<body")), shown.output, summary.output}) {
         BOOST_TEST(count_of(text, "unknown") > 5u);
+        BOOST_TEST(text.find("unknown, unknown") == text.npos);
         BOOST_TEST(text.find("unknown)") != text.npos);  // the exit code
         for (const char* number : {"-1)", "-1 t", "-1 ms", "-0.", "-6", "-9", "9,000", "9000",
                                    "9,223", "9223", "$0", "0.0000"})

@@ -183,6 +183,15 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told_in_events_and_result) {
   BOOST_REQUIRE(warnings.items().size() == 1u);
   BOOST_TEST(warnings.items()[0].text().starts_with(told), write_json(warnings));
   BOOST_TEST(holds(end.errors, "tools.mcp.one: the run continues without this MCP server"));
+
+  // So is the model, in a replay too.
+  BOOST_TEST(folder.output(0).starts_with(
+                 "Unknown tool \"mcp__one__echo\" in this run: the MCP server one could not be "
+                 "started. Available tools: "),
+             folder.output(0));
+  const ProgramEnd replay = run_program(
+      {.argv = {sortie_binary(), "replay", folder.out().string()}, .folder = folder.path("")});
+  BOOST_TEST(replay.status == 0, replay.errors);
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_tools_that_leaves_out_a_server_says_so) {
@@ -237,6 +246,10 @@ BOOST_AUTO_TEST_CASE(a_pinned_list_has_to_be_the_same) {
   const std::size_t at = wrong.errors.find("it is sha256:");
   BOOST_TEST_REQUIRE(at != std::string::npos, wrong.errors);
   const std::string pin = wrong.errors.substr(at + 6, 71);
+  BOOST_TEST(holds(wrong.errors,
+                   "; next: if the new list of tools is wanted, set the server's pin in the task "
+                   "to the sha256 that its list has now"),
+             wrong.errors);
 
   const ServedFolder right;
   right.set(calls({"change", "echo"}), "good", "pin: \"" + pin + "\"");

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/text/shell_quote.h"
 #include "tests/end_to_end/provider_run.h"
 
 using namespace sortie;
@@ -37,6 +38,12 @@ ServedResponse error(int status, const std::string& code, const std::string& mor
       R"({"error":{"message":"Not like this.","code":")" + code + "\"" + more + "}}");
 }
 
+/// A response that does not say which model gave it.
+std::string unnamed_model() {
+  return "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[],"
+         "\"usage\":{\"input_tokens\":9,\"output_tokens\":1,\"total_tokens\":10}}}\n\n";
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(next_step)
@@ -56,6 +63,12 @@ BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
       {"unknown model", error(404, "model_not_found"), 5, "did you mean 'gpt-5-codex'?", false,
        "name: gpt-5-codx"},
       {"400", error(400, "invalid_value"), 5, "change what the provider refuses", false},
+      {"another model than the pinned one", served_stream(unnamed_model()), 5,
+       "name the model that answered, if it may: model.name in the task or -m; or leave out "
+       "model.pin",
+       false, "name: gpt-5-codex, pin: true"},
+      {"redirect", served_status(307, {{"Location", "http://other.example/v1"}}, ""), 5,
+       "correct the address of the model's server: the variable SORTIE_BASE_URL", false},
       {"content filter", error(400, "content_filter"), 5, "word the task differently", false},
       {"500", error(500, ""), 10, "the same command again later", true},
       {"429", error(429, "rate_limit_exceeded"), 11, "the same command again", true},
@@ -149,6 +162,11 @@ BOOST_AUTO_TEST_CASE(other_ends_of_a_task_say_what_to_do) {
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: ['test -e c.txt'], rounds: 0}\n", 1,
        "partial.diff && sortie sandbox --policy auto -- test -e c.txt) shows it by hand; "},
+      {"verification by an argv",
+       CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+       "policy: auto\nverify: {commands: [[test, -e, 'c d.txt']], rounds: 0}\n", 1,
+       "partial.diff && sortie sandbox --policy auto -- " +
+           shell_line({"sh", "-c", "test -e 'c d.txt'"}) + ") shows it by hand; "},
       {"a program that is not there",
        CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
        "policy: auto\nverify: {commands: [[not-there-at-all, -q]], rounds: 0}\n", 1,

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "core/text/text.h"
 #include "tests/end_to_end/provider_run.h"
 #include "tests/support/test_authority.h"
 
@@ -203,6 +204,35 @@ BOOST_AUTO_TEST_CASE(a_recording_of_a_replay_is_refused) {
 
   BOOST_TEST(end.status == 2, end.errors);
   BOOST_TEST(!std::filesystem::exists(run.path("d.jsonl")));
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_and_a_server_are_not_asked_together) {
+  const ProviderRun run;
+  const ModelServer server(served(CassetteWriter().message("by the server")));
+  CassetteWriter().message("by the recording").save(run.path("c.jsonl"));
+  run.write_task();
+  const std::vector<std::string> replay = {"--replay", run.path("c.jsonl"), "-m", "gpt-5"};
+  const struct {
+    std::vector<std::string> flags;
+    const char* problem;  ///< nullptr: the recording answers
+  } rows[] = {
+      {{"--provider", "openai"}, "and --provider openai selects a server: leave out "},
+      {{"--base-url", base_url(server)}, "and --base-url selects a server: leave out "},
+      {{"--provider", "openai", "--base-url", base_url(server)}, "--base-url selects a server"},
+      {{"--provider", "replay"}, nullptr},
+      {{}, nullptr},
+  };
+  for (const auto& row : rows) {
+    std::vector<std::string> flags = replay;
+    flags.insert(flags.end(), row.flags.begin(), row.flags.end());
+    BOOST_TEST_CONTEXT(joined(flags, " ")) {
+      const ProgramEnd end = run.run(server, flags);
+
+      BOOST_TEST(end.status == (row.problem != nullptr ? 2 : 0), end.errors);
+      if (row.problem != nullptr) BOOST_TEST(holds(end.errors, row.problem), end.errors);
+      BOOST_TEST(server.requests().empty());
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_of_tokens_ends_the_run_before_a_request_that_may_exceed_it) {

@@ -125,6 +125,27 @@ BOOST_AUTO_TEST_CASE(a_proxy_that_wants_other_credentials_ends_the_run_before_an
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_proxy_that_refuses_is_named_by_its_own_variable) {
+  for (const char* name : {"https_proxy", "ALL_PROXY", "all_proxy"}) {
+    for (const char* user : {"", "ci:wrong-word@"}) {
+      BOOST_TEST_CONTEXT(name << " " << user) {
+        const ProxiedRun run(two_turns(), kWanted);
+        ProgramStart start = run.start("");
+        start.environment["HTTPS_PROXY"] = "";
+        start.environment[name] = run.address(user);
+
+        const ProgramEnd end = run_program(start);
+
+        check_end(run, end, 6, "auth");
+        BOOST_TEST(holds(run.result().string_at("reason"), name), end.errors);
+        BOOST_TEST(run.result().string_at("next") ==
+                   std::string("put the proxy's user and password into ") + name);
+        BOOST_TEST(!holds(end.errors, "HTTPS_PROXY"), end.errors);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_proxy_and_loopback_are_reached_without_the_proxy) {
   const struct {
     const char* name;
@@ -173,6 +194,18 @@ BOOST_AUTO_TEST_CASE(the_proxy_may_be_named_by_other_variables) {
       check_end(run, run_program(start), 0, "success");
       BOOST_TEST(run.proxy.requests().size() == 1u);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_not_asked_through_http_proxy) {
+  for (const char* name : {"HTTP_PROXY", "http_proxy"}) {
+    const ProxiedRun run(served(CassetteWriter().message("done")));
+    ProgramStart start = run.start("");
+    start.environment["HTTPS_PROXY"] = "";
+    start.environment[name] = run.address();
+
+    check_end(run, run_program(start), 10, "unavailable");
+    BOOST_TEST(run.proxy.requests().empty(), name);
   }
 }
 

@@ -262,6 +262,8 @@ BOOST_AUTO_TEST_CASE(images_of_the_history_are_left_out_for_a_fallback_that_take
   BOOST_TEST(has(text_of(output_of("chat", requests[1], "w")),
                  "left out: the model does not accept images"));
   BOOST_TEST(run.records("model.fallback").at(0).integer_at("dropped_items") == 1);
+  BOOST_TEST(run.records("model.fallback").at(0).integer_at("dropped_images") == 1);
+  BOOST_TEST(has(end.errors, "takes over from openai gpt-5-codex, without 1 image\n"), end.errors);
   BOOST_TEST(run.records("check.hit").at(0).string_at("check") == "images_left_out");
 }
 

@@ -142,6 +142,9 @@ BOOST_AUTO_TEST_CASE(a_tasks_own_image_is_not_left_out_and_the_error_names_its_f
           contains(end.errors, std::string("HTTP status 400: ") + wire.words +
                                    " (the image of the task: " + run.path("given.png").string()),
           end.errors);
+      BOOST_TEST(contains(run.result().string_at("next"),
+                          "leave the image out, or name another model with -m"),
+                 run.result().string_at("next"));
       BOOST_TEST(run.records("check.hit").empty());
     }
   }

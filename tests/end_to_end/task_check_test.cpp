@@ -124,6 +124,11 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeat
       {"a function that no rule allows", "tools: {functions: f.json}", "extends: strict",
        "the policy does not allow the function 'deploy', so the model is not shown it; add to the "
        "policy's tools: {allow: [deploy]}"},
+      {"a search that no rule allows", "tools: {enable: [default, web_search]}", "extends: strict",
+       "the policy does not allow the tool 'web_search', so the model is not shown it; add to the "
+       "policy's tools: {allow: [web_search]}"},
+      {"a search that a rule allows", "tools: {enable: [default, web_search]}",
+       "extends: strict\ntools: [{allow: [web_search]}]\ntrust: {input: trusted}", ""},
       {"a server that no rule allows", "tools: {mcp: {docs: {command: [server]}}}",
        "extends: strict\nbounds: {mcp: [server]}",
        "the policy allows no tool of the MCP server 'docs'"},
@@ -174,6 +179,49 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_and_the_run_repeat
       for (const Json& warning : result["warnings"].items())
         repeated = repeated || holds(warning.text(), row.says);
       BOOST_TEST(repeated, write_json(result["warnings"]) << run.errors);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_the_policy_holds_back_is_warned_of_where_the_key_is_not_set) {
+  const struct {
+    const char* policy;
+    const char* model;
+    const char* says;  ///< "": nothing of keys
+  } rows[] = {
+      {"extends: strict", "name: gpt-5", ""},
+      {"extends: strict\nbounds: {credentials: {}}", "name: gpt-5",
+       "OPENAI_API_KEY may not go to api.openai.com by the policy, so a run that has this key ends "
+       "with code 2; to allow it, add OPENAI_API_KEY: ['api.openai.com'] to bounds.credentials in "},
+      {"extends: strict", "name: gpt-5, base_url: 'https://models.example/v1'",
+       "OPENAI_API_KEY may not go to models.example by the policy"},
+      {"extends: strict", "name: gpt-5, api_key_env: TEAM_KEY",
+       "TEAM_KEY may not go to api.openai.com by the policy"},
+      {"extends: strict\nbounds: {credentials: {}}", "provider: local, name: x", ""},
+  };
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT(row.policy << " " << row.model) {
+      const RunFolder folder;
+      folder.write("policy.yaml", std::string("version: 1\n") + row.policy + "\n");
+      folder.write("task.yaml",
+                   std::string("version: 1\nprompt: x\npolicy: ./policy.yaml\nmodel: {") +
+                       row.model + "}\n");
+      ProgramStart start{.argv = {sortie_binary(), "task", "check", "task.yaml"},
+                         .folder = folder.path("")};
+      for (const char* name : {"OPENAI_API_KEY", "TEAM_KEY", "OPENAI_BASE_URL", "SORTIE_BASE_URL"})
+        start.environment[name] = "";
+
+      const ProgramEnd end = run_program(start);
+
+      BOOST_TEST(end.status == 0, end.errors);
+      if (*row.says != '\0')
+        BOOST_TEST(holds(end.errors, std::string("warning: ") + row.says), end.errors);
+      else
+        BOOST_TEST(!holds(end.errors, "may not go to"), end.errors);
+      if (*row.says == '\0' || holds(row.model, "base_url")) continue;
+      // As it says.
+      start.environment["OPENAI_API_KEY"] = start.environment["TEAM_KEY"] = "sk-of-the-test";
+      BOOST_TEST(run_program(start).status == 2);
     }
   }
 }

@@ -34,7 +34,7 @@ constexpr const char* kParameters = R"({
 })";
 
 std::vector<std::string> argv_of(const Json& command) {
-  if (command.is_string()) return {"sh", "-c", command.text()};
+  if (command.is_string()) return {"bash", "-c", command.text()};
   std::vector<std::string> argv;
   for (const auto& word : command.items()) argv.push_back(word.text());
   return argv;

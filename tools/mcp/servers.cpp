@@ -244,7 +244,7 @@ void Servers::check_failure(const Server& server, const ServerError& error,
   throw Error("tools.mcp." + settings.name + ": " +
                   (settings.required ? "the required MCP server" : "the MCP server") +
                   " can't be used: " + error.what(),
-              ExitCode::environment, Cause::mcp_server);
+              ExitCode::environment, pin_broken ? Cause::mcp_pin : Cause::mcp_server);
 }
 
 int Servers::suspend() {
@@ -307,6 +307,14 @@ std::vector<std::unique_ptr<Tool>> Servers::tools() {
     return left->spec().name < right->spec().name;
   });
   return tools;
+}
+
+std::string Servers::why_missing(const std::string& name) const {
+  for (const auto& server : servers_) {
+    if (server->usable() || !server->tools().tools.empty()) continue;
+    if (std::string why = why_not_started(name, server->settings().name); !why.empty()) return why;
+  }
+  return "";
 }
 
 }  // namespace sortie::mcp

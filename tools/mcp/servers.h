@@ -70,6 +70,7 @@ class Servers : public ToolSource {
   ///                required, or not as pinned
   bool renew(std::stop_token stop) override;
   std::vector<std::unique_ptr<Tool>> tools() override;
+  std::string why_missing(const std::string& name) const override;
 
  private:
   using Failures = std::vector<std::optional<ServerError>>;

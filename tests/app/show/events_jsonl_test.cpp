@@ -173,6 +173,9 @@ BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
       {1, RetryRecord{.attempt = 1, .status = 503, .kind = "overloaded", .message = "later"}});
   stream.events.on({1, RetryRecord{.attempt = 7, .kind = "cut", .message = "it broke off"}});
   stream.events.on({1, FallbackRecord{.from = "a", .to = "b", .reason = "a is down"}});
+  stream.events.on(
+      {1, FallbackRecord{
+              .from = "b", .to = "c", .reason = "b is down", .dropped = 1, .dropped_images = 1}});
   stream.events.on({1, CompactionRecord{.cause = "compact_at",
                                         .method = CompactionMethod::summary,
                                         .tokens_before = 90,
@@ -190,6 +193,7 @@ BOOST_AUTO_TEST_CASE(troubles_are_told_in_the_forms_that_readers_know) {
                                 "error: Reconnecting... 1/5 (status 503, overloaded: later)",
                                 "error: Reconnecting... 7/7 (cut: it broke off)",
                                 "item.completed: b takes over from a: a is down",
+                                "item.completed: c takes over from b: b is down (without 1 image)",
                                 "item.completed: The conversation was shortened (compact_at): a "
                                 "summary replaces its older turns; about 90 tokens "
                                 "became 10."}),

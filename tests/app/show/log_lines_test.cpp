@@ -105,6 +105,13 @@ BOOST_AUTO_TEST_CASE(a_failed_verification_shows_its_last_lines_and_its_round) {
   BOOST_TEST(log.printed.back() == "    | line 50");
 }
 
+BOOST_AUTO_TEST_CASE(a_code_that_no_command_can_have_is_told_as_unknown) {
+  Log log;
+  log.verified(1, -1, "");
+  BOOST_REQUIRE(!log.printed.empty());
+  BOOST_TEST(log.printed[0] == "verify: $ make test (exit code unknown, round 1 of 3, 2.0 s)");
+}
+
 BOOST_AUTO_TEST_CASE(the_agents_words_come_before_the_expectation_that_they_missed) {
   Log log;
   log.says(1, "There is nothing to do.");
@@ -201,6 +208,32 @@ BOOST_AUTO_TEST_CASE(a_search_is_told_with_what_it_looks_for) {
 
   BOOST_TEST(log.end() == Lines({"[1] search_files 'def \\w+' '*.py'"}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_takes_over_is_told_with_what_it_does_not_get) {
+  const struct {
+    int dropped;
+    int images;
+    const char* told;
+  } rows[] = {
+      {0, 0, ""},
+      {1, 0, ", without 1 item of reasoning or search"},
+      {2, 0, ", without 2 items of reasoning or search"},
+      {1, 1, ", without 1 image"},
+      {2, 2, ", without 2 images"},
+      {3, 1, ", without 1 image and 2 items of reasoning or search"},
+  };
+  for (const auto& row : rows) {
+    Log log;
+    log.on({1, FallbackRecord{.from = "a",
+                              .to = "b",
+                              .reason = "a is down",
+                              .dropped = row.dropped,
+                              .dropped_images = row.images}});
+    BOOST_TEST(
+        log.end() == Lines({std::string("[1] model: a is down; b takes over from a") + row.told}),
+        boost::test_tools::per_element());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_status_says_how_far_it_is_and_what_goes_on) {

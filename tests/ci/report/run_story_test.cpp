@@ -364,6 +364,11 @@ BOOST_AUTO_TEST_CASE(numbers_that_no_run_can_have_are_unknown) {
     BOOST_TEST(story.verdict.code == -1);
     BOOST_TEST(words_of_time(story.times.own) == "unknown");
   }
+  for (const int code : {-1, 256}) {
+    ExitStatus exit;
+    exit.code = code;
+    BOOST_TEST(words_of_ending(exit, false) == "exit code unknown");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_code_that_does_not_belong_to_the_status_is_unknown) {

@@ -172,6 +172,19 @@ BOOST_AUTO_TEST_CASE(a_command_of_the_effective_task_is_the_string_or_list_that_
   BOOST_TEST(write_json(commands.items()[1]["run"]) == R"(["sh","-c","make lint"])");
 }
 
+BOOST_AUTO_TEST_CASE(an_argv_is_shown_as_a_line_that_a_shell_would_run_so) {
+  const Task task = load_task("-",
+                              "version: 1\nprompt: Go.\n"
+                              "verify: [test -f 'a b', {run: [make, lint]},"
+                              " {run: [sh, -c, \"test -f 'a b'\", '']}]\n");
+
+  const auto& commands = task.verify.commands;
+  BOOST_REQUIRE(commands.size() == 3u);
+  BOOST_TEST(commands[0].text == "test -f 'a b'");
+  BOOST_TEST(commands[1].text == "make lint");
+  BOOST_TEST(commands[2].text == R"(sh -c 'test -f '\''a b'\''' '')");
+}
+
 BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
   const Task task = load_task("-", "version: 1\nprompt: Go {{a}}.\nvars: {a: {default: x}}\n");
 

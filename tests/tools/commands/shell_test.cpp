@@ -73,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(scripts_are_decided_as_sent_and_run_without_start_files,
   run(R"({"command":["bash","-lc","ls | wc"]})");
 
   BOOST_TEST((std::get<RunCommand>(actions.at(0)).argv ==
-              std::vector<std::string>{"sh", "-c", "ls | wc"}));
+              std::vector<std::string>{"bash", "-c", "ls | wc"}));
   BOOST_TEST((launcher.started.at(0).argv == as_run));
   BOOST_TEST((launcher.started.at(1).argv == as_run));
 }
