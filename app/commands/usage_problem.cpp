@@ -16,6 +16,9 @@ constexpr const char* kInsteadOfPrompt =
     "; write instead: 'sortie run -p PROMPT', or a task file with 'version: 1' and 'prompt: …', "
     "and 'sortie run FILE'";
 
+constexpr const char* kPromptInQuotes =
+    "; a prompt of several words stands in quotes: 'sortie run -p \"PROMPT\"'";
+
 /// The flags of a command, with their dashes.
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
@@ -39,6 +42,18 @@ std::string first_command(const CLI::App& app) {
   if (first->get_parent() == nullptr) return "";
   while (first->get_parent()->get_parent() != nullptr) first = first->get_parent();
   return first->get_name();
+}
+
+/// Whether words that nobody expected look like a prompt without quotes: `sortie run fix the tests`,
+/// `sortie run -p fix the tests`, `sortie fix the tests`.
+bool looks_like_prompt(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::string command = first_command(app);
+  if (command.empty()) return words.size() > 2;
+  if (command != "run") return false;
+  const CLI::Option* const task = app.get_option_no_throw("TASK");
+  if (task == nullptr || task->results().empty()) return true;
+  const std::string& name = task->results().front();
+  return !name.ends_with(".yaml") && !name.ends_with(".yml") && name != "-";
 }
 
 /// The error for an unknown word, with the nearest known one.
@@ -129,8 +144,14 @@ std::string usage_problem(const CLI::App& root, const CLI::ParseError& error) {
   // A mistyped flag makes a word too many of its value: the flag is the cause.
   for (const auto& word : extras)
     if (word != "--" && word.starts_with('-')) return describe_unknown(app, word);
+  std::vector<std::string> words;
   for (const auto& word : extras)
-    if (word != "--") return describe_unknown(app, unmarked(word));
+    if (word != "--") words.push_back(unmarked(word));
+  if (!words.empty()) {
+    const std::string text = describe_unknown(app, words[0]);
+    const bool has_advice = text.find(';') != std::string::npos;
+    return !has_advice && looks_like_prompt(app, words) ? text + kPromptInQuotes : text;
+  }
   // "--out: At Most 1 required but received 2" in the library's words.
   const std::string what = error.what();
   if (const std::size_t at = what.find(": At Most 1 required"); at != std::string::npos)

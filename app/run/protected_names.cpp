@@ -90,8 +90,7 @@ std::vector<std::string> ProtectedNames::led_elsewhere() {
   const ProtectedLinks links({parts_.root, parts_.seen_as}, parts_.protect);
   if (!leads_at_start_) {
     leads_at_start_ = links.look(parts_.workspace.start(), parts_.links_at_start);
-    if (!leads_at_start_->beyond.empty())
-      parts_.result.warnings.push_back(beyond_text(*leads_at_start_));
+    if (!leads_at_start_->beyond.empty()) parts_.record.warn(beyond_text(*leads_at_start_));
   }
   std::set<fs::path> now = parts_.links_at_start;
   if (parts_.made != nullptr) now.merge(parts_.made->links());

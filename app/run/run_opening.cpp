@@ -216,7 +216,8 @@ void RunOpening::announce_start() {
   if (const auto names = run_.secrets.not_searched_for(); !names.empty())
     run_.record.say("secrets: not searched for, since short or ordinary words: " +
                     joined(names, ", "));
-  for (const auto& warning : run_.inputs.warnings) run_.record.show_warning(warning);
+  // Those of the inputs and of all that was done before there was a log.
+  for (const auto& warning : run_.result.warnings) run_.record.show_warning(warning);
   if (!run_.out.undone().empty()) run_.record.warn("the earlier run: " + run_.out.undone());
   for (const auto& warning : run_.confinement->warnings()) run_.record.warn(warning);
   run_.tree->names().start_keeping();

@@ -65,6 +65,19 @@ BOOST_AUTO_TEST_CASE(notes_are_read_as_untrusted_text_and_replaced_after_a_succe
   BOOST_TEST(run.result()["warnings"].items().empty());
 }
 
+BOOST_AUTO_TEST_CASE(notes_that_are_too_long_are_told_on_stderr) {
+  const ProviderRun run;
+  const auto flags = write_task_with_notes(run);
+  run.write("memory.md", kMark + std::string(70'000, 'x') + "\n");
+  const ModelServer server(work_then("New notes."));
+
+  const ProgramEnd end = run.run(server, flags);
+
+  check_end(run, end, 0, "success");
+  BOOST_TEST(holds(end.errors, "warning: context.carry_over: only the first 64 KiB of "),
+             end.errors);
+}
+
 BOOST_AUTO_TEST_CASE(notes_begin_with_nothing_and_are_kept_by_what_is_no_success) {
   const struct {
     const char* name;

@@ -243,4 +243,31 @@ BOOST_AUTO_TEST_CASE(sandbox_says_aloud_which_hard_links_it_does_not_guard) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_run_says_once_on_stderr_what_it_does_not_guard) {
+  const RunFolder folder;
+  prepare(folder,
+          "mkdir many; cd many; i=0; while [ $i -le 20000 ]; do echo $i; i=$((i + 1)); done"
+          " | xargs touch; cd ..; ln -s many all");
+  write_file(folder.path("outside.txt"), "as it was\n");
+  for (int i = 0; i < 257; ++i)
+    fs::create_hard_link(folder.path("outside.txt"),
+                         folder.path("work/linked" + std::to_string(i)));
+  folder.write_task(CassetteWriter().shell({"sh", "-c", "echo b > b.txt"}).next().message("done"),
+                    "policy: policy.yaml\n");
+
+  const ProgramEnd end = run_program(folder.start({"--isolation", "none"}));
+
+  BOOST_TEST(end.status == 0, end.errors);
+  const Json result = folder.result();
+  for (const std::string text :
+       {"257 files have another name outside of the workspace", "is checked only up to all"}) {
+    int recorded = 0;
+    for (const Json& one : result["warnings"].items()) recorded += says(one.text(), text) ? 1 : 0;
+    BOOST_TEST(recorded == 1, text);
+    const std::size_t first = end.errors.find(text);
+    BOOST_TEST(first != std::string::npos, end.errors);
+    BOOST_TEST(end.errors.find(text, first + 1) == std::string::npos, end.errors);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
