@@ -278,7 +278,28 @@ BOOST_AUTO_TEST_CASE(a_record_that_can_not_be_read_ends_the_story_and_is_named) 
 
   BOOST_TEST(story.problem.starts_with("transcript.jsonl:"));
   BOOST_TEST(story.turns.size() == 1u);
+  const std::string number = std::to_string(failed_run().size() + 1);
+  BOOST_TEST(story.verdict.cause == "cut: record " + number + " can't be read");
+  BOOST_TEST(story.verdict.next == "");
   BOOST_CHECK_THROW(read_run_story(folder / "nothing"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_is_too_long_is_told_as_that) {
+  for (const char* type : {"tool.output", "model.request"}) {
+    const TemporaryFolder folder;
+    record(folder, failed_run());
+    {
+      std::ofstream more(folder / kTranscriptName, std::ios::app);
+      more << R"({"seq":99,"ts":"2026-11-23T05:00:53.955Z","type":")" << type
+           << R"(","turn":1,"prev":"","data":{"x":")" << std::string(9u << 20, 'x') << "\"}}\n";
+    }
+
+    const RunStory story = read_run_story(folder.path());
+
+    BOOST_TEST(story.problem.ends_with(": is longer than 8 MiB, which no record is"),
+               story.problem);
+    BOOST_TEST(story.verdict.cause.starts_with("cut: record "), story.verdict.cause);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_a_long_output_only_the_ends_are_read) {
