@@ -135,11 +135,16 @@ std::vector<std::string> diff_names_of(const Json& result) {
 
 /// Without the diff itself, its record names its files.
 void take_recorded_files(const std::vector<DiffWritten>& diffs, StoryChanges& changes) {
+  const auto has_files = [](const DiffWritten& diff) { return !diff.files.empty(); };
+  if (std::any_of(diffs.begin(), diffs.end(), has_files))
+    changes.added = changes.removed = kUnknown;
   for (const DiffWritten& diff : diffs)
     for (const DiffedFile& one : diff.files) {
       StoryFile file{.path = visible_line(one.path, 4096),
                      .old_path = visible_line(one.old_path, 4096),
-                     .submodule = visible_line(diff.submodule, 4096)};
+                     .submodule = visible_line(diff.submodule, 4096),
+                     .added = kUnknown,
+                     .removed = kUnknown};
       file.kind = !one.before            ? StoryFileKind::added
                   : !one.after           ? StoryFileKind::deleted
                   : one.old_path.empty() ? StoryFileKind::modified
