@@ -146,11 +146,12 @@ std::string describe_findings(const std::vector<SchemaFinding>& findings, const 
       text += describe({finding});
       continue;
     }
-    // The words below say more than the types that were expected.
-    static constexpr std::string_view kWrongType = "wrong type";
-    const bool type = finding.message.starts_with(kWrongType);
-    text += describe({{finding.path, type ? std::string(kWrongType) : finding.message}}) +
-            " (expected: " + words + ")";
+    // The words below say more than the types or values that were expected.
+    std::string message = finding.message;
+    for (const std::string_view plain :
+         {"wrong type", "not one of the values allowed", "not the value expected"})
+      if (message.starts_with(plain)) message = plain;
+    text += describe({{finding.path, message}}) + " (expected: " + words + ")";
   }
   return text;
 }

@@ -101,14 +101,13 @@ class EndLines {
     const StoryChanges& changes = story_.changes;
     const std::size_t files = changes.files.size() + changes.more_files;
     if (files == 0) return;
-    heading(plural(static_cast<std::int64_t>(files), "file") + " changed, +" +
-            with_thousands(changes.added) + " -" + with_thousands(changes.removed));
+    heading(plural(static_cast<std::int64_t>(files), "file") + " changed, " +
+            words_of_lines(changes.added, changes.removed));
     for (std::size_t i = 0; i < std::min(changes.files.size(), kShownFiles); ++i) {
       const StoryFile& file = changes.files[i];
       static const char* const kSigns[] = {"A", "D", "R", "M"};
       line(std::string("  ") + kSigns[static_cast<int>(file.kind)] + " " + file.path +
-           (file.binary ? " (binary)"
-                        : " +" + std::to_string(file.added) + " -" + std::to_string(file.removed)));
+           (file.binary ? " (binary)" : " " + words_of_lines(file.added, file.removed)));
     }
     if (files > kShownFiles) line("  … and " + std::to_string(files - kShownFiles) + " more");
     for (const std::string& one : diff_) line(one);

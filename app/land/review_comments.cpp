@@ -91,7 +91,8 @@ std::string words_of(const Json& finding) {
 
 using WhyOutside = std::function<std::string(const std::string& file, std::int64_t line)>;
 
-Json review_of(const Json& findings, const WhyOutside& why_not) {
+/// @param lines  what the comments' lines are lines of: "the diff"
+Json review_of(const Json& findings, const char* lines, const WhyOutside& why_not) {
   Json comments = Json::array();
   Json outside = Json::array();
   const auto& all = findings.items();
@@ -113,7 +114,7 @@ Json review_of(const Json& findings, const WhyOutside& why_not) {
   const std::size_t left = all.size() - std::min(all.size(), kMostFindings);
   const std::size_t on_lines = comments.items().size();
   std::string body = std::to_string(on_lines) + (on_lines == 1 ? " finding" : " findings") +
-                     " on lines of the diff, " + std::to_string(outside.items().size()) +
+                     " on lines of " + lines + ", " + std::to_string(outside.items().size()) +
                      " elsewhere.";
   if (left > 0) body += " " + std::to_string(left) + " more are left out.";
   for (const Json& one : outside.items())
@@ -131,7 +132,7 @@ Json review_of(const Json& findings, const WhyOutside& why_not) {
 
 Json review_json(const Json& findings, const LandedChange& change) {
   const ShownLines shown = shown_lines(change);
-  return review_of(findings, [&](const std::string& file, std::int64_t line) {
+  return review_of(findings, "the diff", [&](const std::string& file, std::int64_t line) {
     return why_outside(file, line, change, shown);
   });
 }
@@ -162,15 +163,17 @@ ShownLines shown_lines_of(std::string_view diff) {
 }
 
 Json review_of_diff(const Json& findings, const ShownLines* shown) {
-  return review_of(findings, [shown](const std::string& file, std::int64_t line) -> std::string {
-    if (!is_plain_path(file) || line < 1) return "it names no line of a file";
-    if (shown == nullptr) return "";
-    const auto found = shown->find(file);
-    if (found == shown->end()) return "the diff does not change this file";
-    for (const auto& [first, last] : found->second)
-      if (line >= first && line <= last) return "";
-    return "the diff does not show this line";
-  });
+  const char* const lines = shown == nullptr ? "files (no diff was looked at)" : "the diff";
+  return review_of(findings, lines,
+                   [shown](const std::string& file, std::int64_t line) -> std::string {
+                     if (!is_plain_path(file) || line < 1) return "it names no line of a file";
+                     if (shown == nullptr) return "";
+                     const auto found = shown->find(file);
+                     if (found == shown->end()) return "the diff does not change this file";
+                     for (const auto& [first, last] : found->second)
+                       if (line >= first && line <= last) return "";
+                     return "the diff does not show this line";
+                   });
 }
 
 }  // namespace sortie

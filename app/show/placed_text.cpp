@@ -62,6 +62,30 @@ std::optional<PlacedText> place_behind_name(std::string_view rest) {
   return found;
 }
 
+std::size_t indent_of(std::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// The calls of a Python traceback, until the line with the exception comes, which is indented less.
+class Traceback {
+ public:
+  void on(std::string_view line, std::vector<PlacedText>& all) {
+    if (calls_.empty() || trimmed(line).empty() || indent_of(line) >= indent_) return;
+    for (const std::size_t call : calls_) all[call].text = trimmed(line.substr(0, kMostOfPlaced));
+    calls_.clear();
+  }
+  void add(std::string_view line, std::size_t call) {
+    if (!trimmed(line).starts_with("File \"")) return;
+    if (indent_of(line) != indent_) calls_.clear();
+    indent_ = indent_of(line);
+    calls_.push_back(call);
+  }
+
+ private:
+  std::vector<std::size_t> calls_;  ///< in the list of places
+  std::size_t indent_ = 0;
+};
+
 }  // namespace
 
 std::optional<PlacedText> placed_text(std::string_view line) {
@@ -82,13 +106,16 @@ std::optional<PlacedText> placed_text(std::string_view line) {
 std::vector<PlacedText> placed_texts(std::string_view output) {
   std::vector<PlacedText> all;
   std::string_view before;
+  Traceback traceback;
   for (const std::string_view line : split_lines(output)) {
+    traceback.on(line, all);
     auto found = placed_text(line);
     const auto is_there = [&](const PlacedText& other) {
       return other.place.file == found->place.file && other.place.line == found->place.line;
     };
     if (found && std::none_of(all.begin(), all.end(), is_there)) {
       if (found->text.empty()) found->text = trimmed(before);
+      traceback.add(line, all.size());
       all.push_back(std::move(*found));
     }
     if (!trimmed(line).empty()) before = line;

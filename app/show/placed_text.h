@@ -28,7 +28,8 @@ struct PlacedText {
 /// is not looked at.
 std::optional<PlacedText> placed_text(std::string_view line);
 
-/// The places in an output, each once, in order. A place without a text gets the line before it.
+/// The places in an output, each once, in order. A place without a text gets the line before it; those
+/// of a Python traceback get its exception.
 std::vector<PlacedText> placed_texts(std::string_view output);
 
 }  // namespace sortie

@@ -14,6 +14,7 @@
 #include "core/record/diff_names.h"
 #include "core/record/run_history.h"
 #include "core/record/transcript.h"
+#include "core/record/transcript_reader.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -43,13 +44,19 @@ int known_code(std::int64_t code, const std::string& status) {
   return -1;
 }
 
+/// What ended the story before the record did.
+struct Broken {
+  std::string problem{};     ///< "": nothing
+  std::uint64_t record = 0;  ///< its number, from 1
+};
+
 /// Reads what can be read: a record that is torn or was changed ends the story.
-std::string read_events(const fs::path& transcript, const Redactor* redactor, StoryMaker& maker) {
+Broken read_events(const fs::path& transcript, const Redactor* redactor, StoryMaker& maker) {
   std::string problem;
   std::uint64_t number = 0;
   each_record_line(transcript, [&](std::string_view line) {
     ++number;
-    if (!is_for_people(line)) return true;
+    if (line.size() <= kLongestLine && !is_for_people(line)) return true;
     try {
       const TranscriptRecord record = parse_record(line);
       const auto event = bounded_event(record, transcript, redactor);
@@ -61,10 +68,15 @@ std::string read_events(const fs::path& transcript, const Redactor* redactor, St
       return false;
     }
   });
-  return visible_line(problem);
+  return {.problem = visible_line(problem), .record = number};
 }
 
-void take_verdict(const std::optional<RunEnd>& end, const Json& result, StoryVerdict& verdict) {
+void take_verdict(const std::optional<RunEnd>& end, const Json& result, const Broken& broken,
+                  StoryVerdict& verdict) {
+  if (!end && result.is_null() && !broken.problem.empty()) {
+    verdict.cause = "cut: record " + std::to_string(broken.record) + " can't be read";
+    return;
+  }
   if (!end && result.is_null()) {
     verdict.cause = "the run has not ended: it is at work, or it was killed";
     verdict.next = "the same command takes it up again";
@@ -123,11 +135,16 @@ std::vector<std::string> diff_names_of(const Json& result) {
 
 /// Without the diff itself, its record names its files.
 void take_recorded_files(const std::vector<DiffWritten>& diffs, StoryChanges& changes) {
+  const auto has_files = [](const DiffWritten& diff) { return !diff.files.empty(); };
+  if (std::any_of(diffs.begin(), diffs.end(), has_files))
+    changes.added = changes.removed = kUnknown;
   for (const DiffWritten& diff : diffs)
     for (const DiffedFile& one : diff.files) {
       StoryFile file{.path = visible_line(one.path, 4096),
                      .old_path = visible_line(one.old_path, 4096),
-                     .submodule = visible_line(diff.submodule, 4096)};
+                     .submodule = visible_line(diff.submodule, 4096),
+                     .added = kUnknown,
+                     .removed = kUnknown};
       file.kind = !one.before            ? StoryFileKind::added
                   : !one.after           ? StoryFileKind::deleted
                   : one.old_path.empty() ? StoryFileKind::modified
@@ -276,14 +293,14 @@ RunStory read_run_story(const fs::path& run, const Json& result, const Redactor*
   const fs::path transcript = is_folder ? run / kTranscriptName : run;
   const fs::path folder = is_folder ? run : run.parent_path();
   StoryMaker maker;
-  std::string problem = read_events(transcript, redactor, maker);
+  const Broken broken = read_events(transcript, redactor, maker);
   const std::optional<RunEnd> end = maker.end();
   RunStory story = maker.take();
   if (story.setting.run_id.empty())
-    throw Error(
-        transcript.string() + ": not a run's transcript" + (problem.empty() ? "" : ": " + problem),
-        ExitCode::usage);
-  story.problem = std::move(problem);
+    throw Error(transcript.string() + ": not a run's transcript" +
+                    (broken.problem.empty() ? "" : ": " + broken.problem),
+                ExitCode::usage);
+  story.problem = broken.problem;
   Json said = result;
   if (said.is_null() && end) {
     if (is_folder) said = result_of_attempts(folder, story.setting.run_id);
@@ -292,7 +309,7 @@ RunStory read_run_story(const fs::path& run, const Json& result, const Redactor*
   take_known_numbers(said);
   if (redactor != nullptr)
     if (auto changed = redactor->changed(said)) said = std::move(*changed);
-  take_verdict(end, said, story.verdict);
+  take_verdict(end, said, broken, story.verdict);
   take_setting(said, story);
   take_times(said, story);
   take_changes(folder, maker, said, story.changes);

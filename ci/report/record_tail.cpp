@@ -7,12 +7,12 @@
 
 #include "ci/report/bounded_record.h"
 #include "core/base/error.h"
+#include "core/record/transcript_reader.h"
 
 namespace sortie {
 namespace {
 
-constexpr std::size_t kTailBytes = 256u << 10;     ///< read at once
-constexpr std::size_t kLongestRecord = 16u << 20;  ///< runs write 1 MiB at most
+constexpr std::size_t kTailBytes = 256u << 10;  ///< read at once
 
 }  // namespace
 
@@ -53,9 +53,9 @@ bool RecordTail::read(const std::function<void(const RunEvent&)>& each) {
       at = end + 1;
     }
     begun_.erase(0, at);
-    if (begun_.size() > kLongestRecord)
-      throw Error(transcript_.filename().string() + ":" + std::to_string(number_ + 1) +
-                      ": is longer than a record can be",
+    if (begun_.size() > kLongestLine)
+      throw Error(transcript_.filename().string() + ":" + std::to_string(number_ + 1) + ": " +
+                      kRecordTooLong,
                   ExitCode::integrity);
   }
 }

@@ -11,6 +11,11 @@ std::size_t command_in_next(std::string_view next) noexcept {
   return applies && next.find("; ") == next.npos ? next.size() : 0;
 }
 
+std::string words_of_lines(std::int64_t added, std::int64_t removed) {
+  if (added < 0 || removed < 0) return "lines unknown";
+  return "+" + with_thousands(added) + " -" + with_thousands(removed);
+}
+
 std::string RunStory::denied_words() const {
   const auto counted = [](int number, const char* noun) {
     return with_thousands(number) + " " + noun + (number == 1 ? "" : "s");

@@ -118,7 +118,7 @@ struct StoryFile {
   std::string old_mode{};  ///< "100644"; only where the mode differs
   std::string new_mode{};
   bool binary = false;
-  std::int64_t added = 0;  ///< lines
+  std::int64_t added = 0;  ///< lines; kUnknown where only the record names the file
   std::int64_t removed = 0;
   std::vector<StoryHunk> hunks{};
   std::int64_t left_out = 0;     ///< lines of the diff that `hunks` lack, by their limit
@@ -126,6 +126,9 @@ struct StoryFile {
   bool by_command = false;       ///< a command that the agent ran
   bool by_verification = false;  ///< a command of the verification
 };
+
+/// "+3 -1", or "lines unknown"
+std::string words_of_lines(std::int64_t added, std::int64_t removed);
 
 /// A changed file that the diff does not have.
 struct StoryLeftOut {
@@ -139,7 +142,7 @@ struct StoryChanges {
   std::string problem{};  ///< why the diff could not be read; "" if it was
   std::vector<StoryFile> files{};
   std::size_t more_files = 0;  ///< beyond the limit
-  std::int64_t added = 0;
+  std::int64_t added = 0;      ///< as in StoryFile
   std::int64_t removed = 0;
   std::vector<StoryLeftOut> left_out{};
   std::vector<std::string> conflicts{};

@@ -313,11 +313,23 @@ void StoryMaker::add(const ToolOutputRecord& output) {
   add_time(output.duration, story_.times.tools);
 }
 
+/// "plan, 1 of 3 steps done: write the test": why it was changed, or else what comes now.
 void StoryMaker::add(const PlanUpdated& plan) {
   std::string steps;
-  for (const PlanStep& each : plan.read_steps())
+  std::string now = plan.explanation;
+  std::int64_t done = 0;
+  std::int64_t all = 0;
+  for (const PlanStep& each : plan.read_steps()) {
     steps += "[" + each.status + "] " + each.step + "\n";
-  note(StoryNote::Kind::plan, "plan: " + visible_line(plan.explanation), false, cut(steps));
+    if (now.empty() && each.status == "in_progress") now = each.step;
+    if (each.status == "completed") ++done;
+    ++all;
+  }
+  note(StoryNote::Kind::plan,
+       "plan, " + words_of_count(done) + " of " + words_of_count(all) +
+           (all == 1 ? " step done" : " steps done") +
+           (now.empty() ? "" : ": " + visible_line(now)),
+       false, cut(steps));
 }
 
 void StoryMaker::add(const FileChange& change) {

@@ -142,8 +142,7 @@ std::string file_line(const StoryFile& file) {
                      code_span((file.submodule.empty() ? "" : file.submodule + "/") + file.path) +
                      " " + kKinds[static_cast<int>(file.kind)];
   if (!file.old_path.empty()) text += " from " + code_span(file.old_path);
-  text += file.binary ? ", binary"
-                      : ", +" + std::to_string(file.added) + " -" + std::to_string(file.removed);
+  text += file.binary ? ", binary" : ", " + words_of_lines(file.added, file.removed);
   return text + writers_text(file) + "\n";
 }
 
@@ -151,9 +150,8 @@ std::string changes_part(const RunStory& story) {
   const StoryChanges& changes = story.changes;
   const std::size_t files = changes.files.size() + changes.more_files;
   if (files == 0 && changes.left_out.empty() && changes.problem.empty()) return {};
-  std::string text = "## " + how_many(static_cast<std::int64_t>(files), "file") + " changed, +" +
-                     with_thousands(changes.added) + " -" + with_thousands(changes.removed) +
-                     "\n\n";
+  std::string text = "## " + how_many(static_cast<std::int64_t>(files), "file") + " changed, " +
+                     words_of_lines(changes.added, changes.removed) + "\n\n";
   if (!changes.problem.empty()) text += plain_words(changes.problem) + "\n\n";
   for (std::size_t i = 0; i < std::min(changes.files.size(), kShownFiles); ++i)
     text += file_line(changes.files[i]);

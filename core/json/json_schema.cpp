@@ -76,17 +76,28 @@ void type(const Keyword& at) {
   at.node.type_words = joined(types, " or ", &Json::text);
 }
 
+/// "("a", "b", …)": the first of them.
+std::string words_of_values(const std::vector<Json>& values) {
+  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kMostBytes = 60;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + one_line(write_json(values[i]), kMostBytes);
+  return "(" + text + (values.size() > kMost ? ", …)" : ")");
+}
+
 void allowed_values(const Keyword& at) {
   const bool list = at.name == "enum";
   at.expect(!list || at.value.is_array(), "a list of values");
   std::unordered_set<std::string> allowed;
-  for (const Json& each : list ? at.value.items() : std::vector<Json>{at.value})
-    allowed.insert(canonical(each));
-  at.add([allowed, list](const Visit& v) {
+  const auto values = list ? at.value.items() : std::vector<Json>{at.value};
+  for (const Json& each : values) allowed.insert(canonical(each));
+  const std::string words = (list ? "not one of the values allowed " : "not the value expected ") +
+                            words_of_values(values);
+  at.add([allowed, words](const Visit& v) {
     const std::string text = canonical(v.value);
     v.work.spend(text.size() / 8);
-    return allowed.contains(text) ||
-           v.fail(list ? "not one of the values allowed" : "not the value expected");
+    return allowed.contains(text) || v.fail(words);
   });
 }
 

@@ -26,8 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// No record of ours is longer than 1 MiB; a file without a newline for this long is not a transcript.
-constexpr std::size_t kMaxLineBytes = 8u << 20;
 constexpr int kVersion = 1;
 constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 64ull << 20;
@@ -75,7 +73,7 @@ std::uint64_t each_line(const fs::path& path, const Each& each) {
       text.remove_prefix(end + 1);
     }
     held.append(text);
-    if (held.size() > kMaxLineBytes) {
+    if (held.size() > kLongestLine) {
       each(held);
       return 0;
     }
@@ -122,7 +120,7 @@ class ChainCheck {
  private:
   std::string check(std::string_view line) {
     Envelope envelope;
-    if (line.size() > kMaxLineBytes) return "is longer than any record";
+    if (line.size() > kLongestLine) return kRecordTooLong;
     if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
       return "not a valid record: " + wrong;
     if (!is_json(envelope.data)) return "not a valid record: data is not valid JSON";
@@ -421,6 +419,7 @@ VerifyResult verify_transcript(std::string_view text) {
 }
 
 TranscriptRecord parse_record(std::string_view line) {
+  if (line.size() > kLongestLine) throw Error(kRecordTooLong, ExitCode::integrity);
   Envelope envelope;
   if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
     throw Error("not a valid record: " + wrong, ExitCode::integrity);
@@ -441,7 +440,7 @@ Beginning beginning_of(const fs::path& path) {
       return false;
     });
     if (whole) return *whole;
-    const std::string text = read_file(path, kMaxLineBytes);
+    const std::string text = read_file(path, kLongestLine);
     return text.substr(0, kFirst.size()) == kFirst.substr(0, text.size()) ? Beginning::torn
                                                                           : Beginning::other;
   } catch (const std::exception&) {

@@ -54,6 +54,10 @@ struct TranscriptRecord {
   std::optional<RunEvent> event() const { return read_event(type, turn, data); }
 };
 
+/// No record of ours is longer than 1 MiB; a longer line than this is no record.
+inline constexpr std::size_t kLongestLine = 8u << 20;
+inline constexpr const char* kRecordTooLong = "is longer than 8 MiB, which no record is";
+
 /// Parses one line.
 /// @throws Error  ExitCode::integrity with what is wrong
 TranscriptRecord parse_record(std::string_view line);

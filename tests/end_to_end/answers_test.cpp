@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(two_misfits_go_back_and_the_third_answer_is_taken) {
   BOOST_REQUIRE(server.requests().size() == 3);
   BOOST_TEST(holds(message_texts(server.requests()[1]).back(), "the message is not JSON"));
   BOOST_TEST(holds(message_texts(server.requests()[2]).back(),
-                   "- /verdict: not one of the values allowed"));
+                   "- /verdict: not one of the values allowed (\"good\", \"bad\")"));
   BOOST_TEST(hits(run, "output_schema").size() == 2u);
   BOOST_TEST(holds(end.errors, "check output_schema"), end.errors);
 }
@@ -93,8 +93,9 @@ BOOST_AUTO_TEST_CASE(the_third_misfit_ends_the_run_and_leaves_a_partial_diff) {
   check_end(run, end, 1, "task-failed");
   BOOST_TEST(server.requests().size() == 4);
   BOOST_TEST(end.output == "");
-  BOOST_TEST(run.result().string_at("reason") ==
-             "the output does not fit its schema: /verdict: not one of the values allowed");
+  BOOST_TEST(
+      run.result().string_at("reason") ==
+      "the output does not fit its schema: /verdict: not one of the values allowed (\"good\", \"bad\")");
   BOOST_TEST(holds(run.artifact("partial.diff"), "+b"));
   BOOST_TEST(run.artifact("last-message.txt") == std::string(kMisfit) + "\n");
   BOOST_TEST(!std::filesystem::exists(run.out() / "last-message.json"));

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_record_made_to_hurt_its_reader_is_refused_in_bounded_memo
       {"a delta that is none", "binary(1 << 20, 1 << 20, b'delta')", "its delta "},
       {"a record that is too long",
        "insert(record('plan.updated', '{\"explanation\":\"' + 'x' * (9 << 20) + '\"}'))",
-       "is longer than any record"},
+       "is longer than 8 MiB, which no record is"},
       {"a record that is nested deeply",
        "insert(record('plan.updated', '{\"explanation\":\"\",\"steps\":' + '[' * 100000 + ']' * "
        "100000 + '}'))",

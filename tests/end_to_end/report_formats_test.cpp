@@ -144,10 +144,10 @@ BOOST_AUTO_TEST_CASE(a_success_and_a_run_without_an_end_are_junit_too,
 
 BOOST_AUTO_TEST_CASE(findings_are_results_of_sarif,
                      *boost::unit_test::precondition(npm_is_installed)) {
-  const ReviewRun folder(Json::array(
-      {finding("src/a b%.c", 3, "error", "wrong " + repair_utf8(kHostile)),
-       finding("../../etc/passwd", 1, "note", "away"), finding("b.c", 0, "warning", ""),
-       finding("b.c", 1LL << 40, "note", "a[i](0) and [this](https://example.com)")}));
+  const ReviewRun folder(
+      Json::array({finding("src/a b%.c", 3, "error", "wrong " + repair_utf8(kHostile)),
+                   finding("../../etc/passwd", 1, "note", "away"), finding("b.c", 0, "warning", ""),
+                   finding("b.c", 1LL << 40, "note", "a[i](0) and [this](https://example.com)")}));
   BOOST_TEST(folder.run().status == 0);
 
   const ProgramEnd end = report(folder.out(), {"--format", "sarif"});
@@ -215,7 +215,10 @@ BOOST_AUTO_TEST_CASE(findings_on_lines_of_a_pull_request_are_comments_of_a_revie
   BOOST_TEST(review["comments"].items()[1].string_at("path") == "na\xc3\xafve.c");
   BOOST_TEST(review["outside"].items().size() == 3u);
   BOOST_TEST(says(review.string_at("body"), "the diff does not show this line"));
+  BOOST_TEST(review.string_at("body").starts_with("2 findings on lines of the diff, 3 elsewhere."));
   BOOST_TEST(parse_json(all.output)["comments"].items().size() == 5u);
+  BOOST_TEST(parse_json(all.output).string_at("body") ==
+             "5 findings on lines of files (no diff was looked at), 0 elsewhere.");
   BOOST_TEST(wrong.status == 2, wrong.errors);
 }
 

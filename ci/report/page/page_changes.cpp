@@ -121,8 +121,9 @@ void write_file(Html& html, const StoryFile& file, bool open, PageRoom& room) {
   html << file.path << "</code>";
   write_kind(html, file.kind);
   write_authors(html, file);
-  html << "<span class=\"num small\"><span class=\"add\">+" << file.added
-       << "</span> <span class=\"del\">−" << file.removed << "</span></span></summary>";
+  html << "<span class=\"num small\">";
+  write_lines(html, file.added, file.removed);
+  html << "</span></summary>";
   if (!file.new_mode.empty() && !file.old_mode.empty()) {
     html << "<div class=\"in small\">Mode " << file.old_mode << " → " << file.new_mode << "</div>";
   } else if (!file.new_mode.empty() && file.new_mode != "100644") {
@@ -169,10 +170,15 @@ void write_changes(Html& html, const StoryChanges& changes) {
     html << "<p class=\"soft\">No file changed.</p>\n";
   } else {
     html << "<p class=\"soft small\">"
-         << counted(changes.files.size() + changes.more_files, "file", "files") << " in <code>"
-         << changes.name << "</code>, <span class=\"add\">"
-         << counted(static_cast<std::size_t>(changes.added), "line", "lines")
-         << " added</span>, <span class=\"del\">" << changes.removed << " removed</span>";
+         << counted(changes.files.size() + changes.more_files, "file", "files");
+    if (!changes.name.empty()) html << " in <code>" << changes.name << "</code>";
+    if (changes.added < 0) {
+      html << "; the record names them, and the diff with their lines is not there";
+    } else {
+      html << ", <span class=\"add\">"
+           << counted(static_cast<std::size_t>(changes.added), "line", "lines")
+           << " added</span>, <span class=\"del\">" << changes.removed << " removed</span>";
+    }
     if (changes.applied) {
       html << (*changes.applied ? std::string_view("; applied to the workspace")
                                 : std::string_view("; not applied to the workspace"));
@@ -199,7 +205,7 @@ void write_changes(Html& html, const StoryChanges& changes) {
   std::int64_t lines = 0;
   std::size_t more = changes.more_files;
   for (const auto& file : changes.files) {
-    lines += file.added + file.removed;
+    lines += std::max<std::int64_t>(0, file.added) + std::max<std::int64_t>(0, file.removed);
     if (!room.write(html, [&](Html& part) { write_file(part, file, lines <= kOpenLines, hunks); }))
       ++more;
   }

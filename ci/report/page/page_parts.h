@@ -12,6 +12,8 @@ void write_facts(Html& html, const RunStory& story);
 void write_attempts(Html& html, const StoryBestOf& best_of);
 /// The failing verification, or, of a success, the last one, folded.
 void write_verification(Html& html, const RunStory& story);
+/// "+3 −1", or "lines unknown"
+void write_lines(Html& html, std::int64_t added, std::int64_t removed);
 void write_denials(Html& html, const RunStory& story);
 void write_changes(Html& html, const StoryChanges& changes);
 void write_chart(Html& html, const RunStory& story);

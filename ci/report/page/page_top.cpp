@@ -179,6 +179,15 @@ void write_verdict(Html& html, const RunStory& story) {
   html << "</section>\n";
 }
 
+void write_lines(Html& html, std::int64_t added, std::int64_t removed) {
+  if (added < 0 || removed < 0) {
+    html << "lines unknown";
+  } else {
+    html << "<span class=\"add\">+" << added << "</span> <span class=\"del\">−" << removed
+         << "</span>";
+  }
+}
+
 void write_facts(Html& html, const RunStory& story) {
   const auto& usage = story.usage;
   html << "<dl class=\"facts\">";
@@ -204,8 +213,9 @@ void write_facts(Html& html, const RunStory& story) {
   write_guarantees(html, setting.guarantees);
   html << "<div><dt>Changed</dt><dd>"
        << counted(story.changes.files.size() + story.changes.more_files, "file", "files")
-       << "<small><span class=\"add\">+" << story.changes.added << "</span> <span class=\"del\">−"
-       << story.changes.removed << "</span></small></dd></div>";
+       << "<small>";
+  write_lines(html, story.changes.added, story.changes.removed);
+  html << "</small></dd></div>";
   html << "</dl>\n";
 }
 

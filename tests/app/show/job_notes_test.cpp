@@ -56,6 +56,22 @@ BOOST_AUTO_TEST_CASE(a_place_without_a_text_gets_the_line_before_it) {
   BOOST_TEST(found.front().text == "error[E1]: no such name");
 }
 
+BOOST_AUTO_TEST_CASE(places_of_a_python_traceback_get_its_exception) {
+  const auto found = placed_texts(
+      "FAIL: test_add (tests.test_calc.Calc)\n------\nTraceback (most recent call last):\n"
+      "  File \"tests/test_calc.py\", line 5, in test_add\n    self.check(add(1, 2), 3)\n    ~~~~^^^\n\n"
+      "  File \"tests/base.py\", line 9, in check\n    self.assertEqual(a, b)\n"
+      "AssertionError: -1 != 3\n\nmore\n"
+      "  File \"bad.py\", line 3\n    def f(\n         ^\nSyntaxError: '(' was never closed\n"
+      "  File \"cut.py\", line 7, in g\n    g()\n");
+
+  std::string texts;
+  for (const PlacedText& one : found) texts += one.place.file + ": " + one.text + "\n";
+  BOOST_TEST(texts ==
+             "tests/test_calc.py: AssertionError: -1 != 3\ntests/base.py: AssertionError: -1 != 3\n"
+             "bad.py: SyntaxError: '(' was never closed\ncut.py: in g\n");
+}
+
 BOOST_AUTO_TEST_CASE(an_output_gives_notes_of_files_of_the_tree_alone) {
   const TemporaryFolder folder;
   write_file(folder / "a.c", "x\n");

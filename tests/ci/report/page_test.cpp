@@ -148,6 +148,22 @@ BOOST_AUTO_TEST_CASE(denied_connections_are_denials_and_one_block_allows_all) {
   BOOST_TEST(page_of(story).find("as one block") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(lines_that_nobody_counted_are_unknown) {
+  RunStory story = sample_story();
+  StoryChanges& changes = story.changes;
+  changes.name.clear();
+  changes.added = changes.removed = kUnknown;
+  for (StoryFile& file : changes.files) {
+    file.added = file.removed = kUnknown;
+    file.hunks.clear();
+  }
+  const std::string page = page_of(story);
+  BOOST_TEST(page.find("3 files<small>lines unknown</small>") != std::string::npos);
+  BOOST_TEST(page.find("<span class=\"num small\">lines unknown</span>") != std::string::npos);
+  BOOST_TEST(page.find("3 files; the record names them") != std::string::npos);
+  BOOST_TEST(page.find("class=\"add\">+") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(each_stage_has_a_row_and_its_prompt) {
   const std::string page = page_of(sample_story());
   for (

@@ -250,6 +250,40 @@ BOOST_AUTO_TEST_CASE(each_changed_file_has_its_hunks_and_who_wrote_it) {
   BOOST_TEST(changes.left_out.at(0).path == "build/x");
 }
 
+BOOST_AUTO_TEST_CASE(of_files_that_only_the_record_names_no_lines_are_claimed) {
+  const TemporaryFolder folder;
+  std::vector<RunEvent> events = failed_run();
+  events.push_back({1, DiffWritten{.name = "partial.diff",
+                                   .files = {{.path = "a.txt", .after = RecordedSide{}}}}});
+  events.push_back(run_ended());
+  record(folder, events);
+
+  const StoryChanges changes = read_run_story(folder / kTranscriptName).changes;
+
+  BOOST_REQUIRE(changes.files.size() == 1u);
+  BOOST_TEST(words_of_lines(changes.added, changes.removed) == "lines unknown");
+  BOOST_TEST(words_of_lines(changes.files[0].added, changes.files[0].removed) == "lines unknown");
+  BOOST_TEST(words_of_lines(1200, 3) == "+1,200 -3");
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_is_told_by_its_reason_or_by_its_step) {
+  const TemporaryFolder folder;
+  const Json steps = parse_json(
+      R"([{"step":"look","status":"completed"},{"step":"write the test","status":"in_progress"}])");
+  record(folder, {run_started(),
+                  {1, TurnStarted{1, 10, Json::object()}},
+                  {1, PlanUpdated{"", steps}},
+                  {1, PlanUpdated{"it is harder", steps}},
+                  {1, PlanUpdated{"", Json::array()}}});
+
+  std::string texts;
+  for (const StoryNote& note : read_run_story(folder.path()).notes) texts += note.text + "\n";
+
+  BOOST_TEST(texts ==
+             "plan, 1 of 2 steps done: write the test\nplan, 1 of 2 steps done: it is harder\n"
+             "plan, 0 of 0 steps done\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_run_without_an_end_is_told_as_far_as_it_went) {
   const TemporaryFolder folder;
   record(folder, failed_run());
@@ -278,7 +312,28 @@ BOOST_AUTO_TEST_CASE(a_record_that_can_not_be_read_ends_the_story_and_is_named) 
 
   BOOST_TEST(story.problem.starts_with("transcript.jsonl:"));
   BOOST_TEST(story.turns.size() == 1u);
+  const std::string number = std::to_string(failed_run().size() + 1);
+  BOOST_TEST(story.verdict.cause == "cut: record " + number + " can't be read");
+  BOOST_TEST(story.verdict.next == "");
   BOOST_CHECK_THROW(read_run_story(folder / "nothing"), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_is_too_long_is_told_as_that) {
+  for (const char* type : {"tool.output", "model.request"}) {
+    const TemporaryFolder folder;
+    record(folder, failed_run());
+    {
+      std::ofstream more(folder / kTranscriptName, std::ios::app);
+      more << R"({"seq":99,"ts":"2026-11-23T05:00:53.955Z","type":")" << type
+           << R"(","turn":1,"prev":"","data":{"x":")" << std::string(9u << 20, 'x') << "\"}}\n";
+    }
+
+    const RunStory story = read_run_story(folder.path());
+
+    BOOST_TEST(story.problem.ends_with(": is longer than 8 MiB, which no record is"),
+               story.problem);
+    BOOST_TEST(story.verdict.cause.starts_with("cut: record "), story.verdict.cause);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_a_long_output_only_the_ends_are_read) {

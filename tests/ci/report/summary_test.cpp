@@ -59,6 +59,19 @@ BOOST_AUTO_TEST_CASE(what_was_denied_can_be_allowed_by_one_block) {
   BOOST_TEST(text.find("no connection to") == text.npos, text);  // a denial is no warning too
 }
 
+BOOST_AUTO_TEST_CASE(lines_that_nobody_counted_are_unknown) {
+  RunStory story;
+  story.changes.files = {{.path = "a.txt", .added = kUnknown, .removed = kUnknown}};
+  story.changes.added = story.changes.removed = kUnknown;
+
+  const std::string text = summary_text(story);
+
+  BOOST_TEST(
+      text.find("## 1 file changed, lines unknown\n\n- ` a.txt ` modified, lines unknown\n") !=
+          text.npos,
+      text);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_that_others_wrote_becomes_markup) {
   BOOST_TEST(
       plain_words("<b>[x](http://e) @me #1 ![i](u)\n# h") ==

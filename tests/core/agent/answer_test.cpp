@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(the_whole_message_has_to_be_json_of_the_schema) {
       {"a property missing", R"({"verdict":"good"})", "missing property 'score'"},
       {"a property too many", R"({"verdict":"good","score":1,"x":1})", "unknown property 'x'"},
       {"a value not allowed", R"({"verdict":"fine","score":1})",
-       "/verdict: not one of the values allowed"},
+       R"(/verdict: not one of the values allowed ("good", "bad"))"},
       {"a value in a list", R"({"verdict":"good","score":1,"more":[1,"2"]})",
        "/more/1: wrong type"},
   };
@@ -116,7 +116,8 @@ BOOST_AUTO_TEST_CASE(a_misfit_goes_back_twice_at_most) {
       BOOST_TEST(hits.size() == static_cast<std::size_t>(misfits));
       for (const Json& hit : hits) {
         BOOST_TEST(hit.string_at("check") == "output_schema");
-        BOOST_TEST(hit.string_at("saw") == "/verdict: not one of the values allowed");
+        BOOST_TEST(hit.string_at("saw") ==
+                   R"(/verdict: not one of the values allowed ("good", "bad"))");
       }
       if (misfits <= 2) {
         BOOST_TEST((result.code == ExitCode::success));
@@ -124,12 +125,14 @@ BOOST_AUTO_TEST_CASE(a_misfit_goes_back_twice_at_most) {
         const auto* feedback = std::get_if<Message>(&flight.model.requests.back().back().content);
         BOOST_REQUIRE(feedback);
         BOOST_TEST((feedback->role == Message::Role::user));
-        BOOST_TEST(feedback->text.find("- /verdict: not one of the values allowed\n") !=
+        BOOST_TEST(feedback->text.find(
+                       "- /verdict: not one of the values allowed (\"good\", \"bad\")\n") !=
                    std::string::npos);
       } else {
         BOOST_TEST((result.code == ExitCode::task_failed));
-        BOOST_TEST(result.reason ==
-                   "the output does not fit its schema: /verdict: not one of the values allowed");
+        BOOST_TEST(
+            result.reason ==
+            "the output does not fit its schema: /verdict: not one of the values allowed (\"good\", \"bad\")");
         BOOST_TEST(flight.model.requests.size() == 3u);
         BOOST_TEST(!hits.back()["sent"].is_string());
       }

@@ -17,6 +17,16 @@ bool fits(const char* schema, const char* value) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(the_values_allowed_are_named_up_to_ten) {
+  const auto said = [](const char* schema) {
+    return describe(JsonSchema(parse_json(schema)).check(Json("x")));
+  };
+  BOOST_TEST(said(R"({"enum":["a",1,null]})") == R"(not one of the values allowed ("a", 1, null))");
+  BOOST_TEST(said(R"({"enum":[1,2,3,4,5,6,7,8,9,10,11]})") ==
+             "not one of the values allowed (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)");
+  BOOST_TEST(said(R"({"const":{"a":[1]}})") == R"(not the value expected ({"a":[1]}))");
+}
+
 BOOST_AUTO_TEST_CASE(values_that_fit_and_values_that_do_not) {
   const struct {
     const char* schema;
