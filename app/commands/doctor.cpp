@@ -179,9 +179,9 @@ Json examine(const RunOptions& options) {
   const fs::path here = task ? task->places.workspace : fs::canonical(".", error);
   const CommandPath path = error ? CommandPath{} : path_in(here, policy);
   report.set("path", path_json(path));
-  report.set("task", task
-                         ? task_report(*task, policy_of(options, task), path, report["credentials"])
-                         : Json());
+  report.set("task", task ? task_report(*task, policy_of(options, task), path,
+                                        find_start_problems(*task, options))
+                          : Json());
   report.set("surroundings", surroundings_json());
   report.set("remedy", why.empty() ? Json() : Json(why));
   return report;
@@ -260,6 +260,7 @@ DoctorBrief brief_doctor(const std::string& task) {
   const Json report = examine(options);
   DoctorBrief brief{.works = all_works(report)};
   if (report["problem"].is_string()) brief.lines.push_back(report["problem"].text());
+  for (const Json& one : report["task"]["problems"].items()) brief.lines.push_back(one.text());
   std::vector<std::string> proved;
   for (const auto& [name, proof] : report["guarantees"].members())
     if (proof["proved"].boolean())
@@ -275,7 +276,6 @@ DoctorBrief brief_doctor(const std::string& task) {
       if (!is_one_of(line, brief.lines)) brief.lines.push_back(line);
       brief.looked_at_all = false;
     }
-  for (const Json& one : report["task"]["problems"].items()) brief.lines.push_back(one.text());
   for (const Json& one : report["task"]["notes"].items()) brief.lines.push_back(one.text());
   return brief;
 }

@@ -47,21 +47,11 @@ std::string found_text(const Json& command) {
   return parts.empty() ? "needs no program" : joined(parts, "; ");
 }
 
-/// What stands in the way of the model's key; "" for nothing.
-std::string key_note(const TaskModel& model, const Json& credentials) {
-  if (model.provider == "replay") return "";
-  const Json& one = credentials[model.provider];
-  if (one["from"].is_null() || one["available"].boolean()) return "";
-  if (!model.api_key_env.empty()) return "";  // a variable that the task names
-  return "no key for the model: set the " + one.string_at("from") +
-         ", or use --api-key-file or --auth-file";
-}
-
 }  // namespace
 
 Json task_report(const LoadedTask& loaded, const std::string& policy, const CommandPath& path,
-                 const Json& credentials) {
-  Json problems = Json::array();
+                 const StartProblems& start) {
+  Json problems = texts(start.problems);
   Json notes = Json::array();
   Json commands = Json::array();
   for (const auto* list : {&loaded.task.verify.setup, &loaded.task.verify.commands})
@@ -69,8 +59,7 @@ Json task_report(const LoadedTask& loaded, const std::string& policy, const Comm
       commands.push_back(command_report(
           command, find_programs(command, path, loaded.places.workspace), problems, notes));
   if (commands.items().empty()) notes.push_back("the task has no verification");
-  if (const std::string note = key_note(loaded.task.model, credentials); !note.empty())
-    notes.push_back(note);
+  for (const std::string& note : start.notes) notes.push_back(note);
   return Json::object({{"file", loaded.task.file.string()},
                        {"policy", policy},
                        {"workspace", loaded.places.workspace.string()},

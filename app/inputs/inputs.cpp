@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <map>
 
+#include "app/inputs/asked_of_bounds.h"
 #include "app/inputs/auth_file_choice.h"
 #include "app/inputs/expected_inputs.h"
 #include "app/inputs/prompt_sources.h"
@@ -269,18 +270,6 @@ void apply_terms(const RunOptions& options, RunInputs& inputs) {
   apply_limits(inputs.terms, task.model);
 }
 
-/// The flags that override values of the task.
-std::map<std::string, std::string> flags_given(const RunOptions& options) {
-  std::map<std::string, std::string> flags;
-  if (!options.provider.empty()) flags["model.name"] = "--provider " + options.provider;
-  if (!options.model.empty()) flags["model.name"] = "--model " + options.model;
-  if (!options.isolation.empty()) flags["workspace.isolation"] = "--isolation " + options.isolation;
-  if (!options.timeout.empty()) flags["budget.time"] = "--timeout " + options.timeout;
-  if (options.max_cost) flags["budget.cost"] = "--max-cost";
-  if (options.max_tokens) flags["budget.tokens"] = "--max-tokens";
-  return flags;
-}
-
 /// The text with one folder's path in place of another's, where it stands as a whole.
 std::string with_place(const std::string& text, const std::string& from, const std::string& to) {
   const auto goes_on = [](char c) {
@@ -306,8 +295,13 @@ std::vector<RecordedStream> read_recording(const RunOptions& options, const RunI
   return streams;
 }
 
-/// A run that has the key would be refused, as check_bounds() does.
-void warn_of_held_key(const ModelChoice& choice, RunInputs& inputs) {
+/// A key that is not here, and that the policy would not let go to its model: a run that has it would be
+/// refused, as check_bounds() does.
+void warn_of_held_key(const RunOptions& options, const ModelChoice& choice, RunInputs& inputs) {
+  if (choice.key_variable.empty() || choice.model->extras.key_optional ||
+      has_key(inputs, options, choice) ||
+      key_may_go(choice.key_variable, choice.endpoint, inputs.policy.credentials))
+    return;
   const std::string host = choice.endpoint.base.authority();
   const std::string line = choice.key_variable + " may not go to " + host +
                            " by the policy, so a run that has this key ends with code 2" +
@@ -319,42 +313,9 @@ void warn_of_held_key(const ModelChoice& choice, RunInputs& inputs) {
 /// Checks all that the task and the flags ask for against the policy's bounds.
 void check_bounds(const RunOptions& options, const std::map<std::string, std::string>& variables,
                   const GatePlaces& places, RunInputs& inputs) {
-  BoundsRequest request{.task = inputs.task, .flags = flags_given(options)};
-  for (const auto& [name, value] : variables) request.given_variables.insert(name);
-  request.asks_model = !replays(inputs);
-  request.approval = inputs.approval;
-  request.places = places;
-  request.files = files_of_run(inputs.task, inputs.policy);
-  const Prices prices = inputs.policy.prices_of_task ? Prices::of_task : Prices::dearer;
-  const auto terms = all_model_limits(inputs.task.model, prices);
-  for (std::size_t i = 0; i < terms.size(); ++i)
-    if (!terms[i].in_price_list)
-      request.unpriced.push_back({.name = terms[i].name, .of_fallback = i > 0});
-  for (const ModelChoice& choice : model_choices(inputs, options)) {
-    const bool first = choice.model == &inputs.task.model;
-    const Endpoint& endpoint = choice.endpoint;
-    if (choice.key_variable.empty()) {
-      if (!endpoint.operator_host)
-        request.model_hosts.push_back({.host = model_host(endpoint.base),
-                                       .shown = endpoint.base.authority(),
-                                       .of_fallback = !first});
-      continue;
-    }
-    const bool has_key =
-        (first && (inputs.auth_file || options.api_key_fd || !options.api_key_file.empty())) ||
-        !own_variable(choice.key_variable).empty();
-    const bool may_go = key_may_go(choice.key_variable, endpoint, inputs.policy.credentials);
-    if (!has_key) {
-      if (!may_go && !choice.model->extras.key_optional) warn_of_held_key(choice, inputs);
-      continue;
-    }
-    request.keys.push_back({.variable = choice.key_variable,
-                            .host = endpoint.base.authority(),
-                            .may_go = may_go,
-                            .of_fallback = !first,
-                            .named_by = endpoint.named_by});
-  }
-  request.mcp_hosts = mcp_host_uses(inputs.task, inputs.policy);
+  const BoundsRequest request = asked_of_bounds(inputs, options, variables, places);
+  for (const ModelChoice& choice : model_choices(inputs, options))
+    warn_of_held_key(options, choice, inputs);
   std::string text;
   for (const auto& message : beyond_bounds(inputs.policy, request))
     text += (text.empty() ? "" : "\n") + message;

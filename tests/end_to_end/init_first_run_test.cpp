@@ -244,7 +244,9 @@ BOOST_AUTO_TEST_CASE(the_first_task_corrects_a_small_project_as_it_is_made) {
       const InitRun run(project.files);
       make_project(run, project);
 
-      const ProgramEnd made = run.init();
+      ProgramStart init = start_command(run, {"init"});
+      init.environment["OPENAI_API_KEY"] = "sk-test-of-init-0123456789";
+      const ProgramEnd made = run_program(init);
       const ModelServer server(served(project.answer("run_tests")));
       const ProgramEnd end = run_first_task(run, server);
 
