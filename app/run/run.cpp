@@ -1,10 +1,5 @@
 #include "app/run/run.h"
 
-#include <fcntl.h>
-
-#include <filesystem>
-#include <vector>
-
 #include "app/artifacts/flag_outputs.h"
 #include "app/confinement/egress.h"
 #include "app/inputs/inputs.h"
@@ -21,7 +16,6 @@
 #include "app/setup/models.h"
 #include "app/show/failure.h"
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/files/sync_together.h"
 #include "core/git/config/git_place.h"
 #include "core/provider/cassette.h"
@@ -42,6 +36,7 @@ class Run {
  private:
   void connect_early();
   void open_egress();
+  void sync_start();
   void prove_guarantees();
   void look_at_start();
   void work();
@@ -50,18 +45,6 @@ class Run {
   RunParts& run_;
   std::shared_ptr<Http> connected_{};
 };
-
-/// Of a thread that is kept: the file that says where, its name, and that of the run's folder.
-/// @throws Error
-void sync_place(const ThreadRun& thread) {
-  if (thread.place.empty()) return;
-  std::vector<Fd> files;
-  for (const std::filesystem::path& path : {thread.place, thread.place.parent_path()})
-    files.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  for (const Fd& file : files)
-    if (!file) throw system_error("open " + thread.place.string(), ExitCode::environment);
-  if (const int error = sync_together(files)) throw path_error(thread.place.string(), error);
-}
 
 /// Not by a sign-in, whose first request may go to another place.
 void Run::connect_early() {
@@ -78,13 +61,17 @@ void Run::open_egress() {
       });
 }
 
+/// The run's start is on disk before a command of the task is started or a request is sent.
+void Run::sync_start() {
+  run_.record.sync();
+  const ThreadRun* const thread = run_.inputs.thread;
+  // With its name that of the run's folder, which lies beside it.
+  if (thread != nullptr && !thread->place.empty()) sync_with_name(thread->place);
+}
+
 void Run::prove_guarantees() {
-  // The run's start is on disk before a command of the task is started or a request is sent.
   const auto proofs = prove(run_.inputs.policy.sandbox, *run_.confinement,
-                            run_.secrets.kept_from_commands(), [this] {
-                              run_.record.sync();
-                              if (run_.inputs.thread != nullptr) sync_place(*run_.inputs.thread);
-                            });
+                            run_.secrets.kept_from_commands(), [this] { sync_start(); });
   run_.egress->report_from_now_on();
   run_.result.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(run_.inputs.policy, proofs);

@@ -1,5 +1,6 @@
 #include "core/files/sync_together.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -7,6 +8,8 @@
 #include <cstddef>
 #include <exception>
 #include <thread>
+
+#include "core/base/error.h"
 
 namespace sortie {
 
@@ -26,6 +29,15 @@ int sync_together(const std::vector<Fd>& files) noexcept {
   if (!files.empty()) sync(files.front());
   others.clear();
   return failed;
+}
+
+void sync_with_name(const std::filesystem::path& file) {
+  std::vector<Fd> both;
+  for (const std::filesystem::path& path : {file, file.parent_path()}) {
+    both.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!both.back()) throw path_error(path.string(), errno);
+  }
+  if (const int error = sync_together(both)) throw path_error(file.string(), error);
 }
 
 }  // namespace sortie

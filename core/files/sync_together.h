@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -10,5 +11,8 @@ namespace sortie {
 /// waits for all.
 /// @return 0 or the errno of one that failed
 int sync_together(const std::vector<Fd>& files) noexcept;
+
+/// Syncs a file, and its folder for the names in it, at the same time. @throws Error
+void sync_with_name(const std::filesystem::path& file);
 
 }  // namespace sortie
