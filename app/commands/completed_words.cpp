@@ -50,6 +50,7 @@ constexpr auto kValues = std::to_array<ValueRow>({
     {"--cd", no_words, FileKind::folders},
     {"--workspace", no_words, FileKind::folders},
     {"--out", no_words, FileKind::folders},
+    {"--demo", no_words, FileKind::folders},
     {"RUN_DIR", no_words, FileKind::folders},
     {"PATCH", no_words, FileKind::none},
     {"PROMPT", no_words, FileKind::none},

@@ -8,10 +8,13 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/doctor.h"
+#include "app/init/demo.h"
 #include "app/show/standard_output.h"
 #include "core/base/error.h"
 #include "core/base/own_variable.h"
 #include "core/catalog/providers.h"
+#include "core/files/file_name.h"
+#include "core/text/shell_quote.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -25,6 +28,7 @@ struct InitFlags {
   std::string model;  ///< --model
   std::string provider;
   std::string base_url;
+  std::string demo;  ///< --demo
   bool dry_run = false;
 };
 
@@ -99,15 +103,16 @@ void tell_next(const InitPlan& plan, const FirstModel& model) {
   print_out(text);
 }
 
-/// Runs doctor on the new task. What it finds does not undo the files: they may be for a machine
+/// Runs doctor on the new task, named as the caller has it. What it finds does not undo the files: they may be for a machine
 /// that has what is missing here.
-void tell_doctor(const fs::path& task) {
+void tell_doctor(const fs::path& task, bool problems_only = false) {
   try {
     const DoctorBrief brief = brief_doctor(task.string());
+    if (problems_only && brief.works) return;
     std::string text = brief.works && brief.looked_at_all ? "doctor: the task can run here\n"
                        : brief.works ? "doctor: of what it looks at, nothing is missing here\n"
-                                     : "doctor: something is missing here ('sortie doctor --task "
-                                       ".sortie/task.yaml' says more)\n";
+                                     : "doctor: something is missing here ('sortie doctor --task " +
+                                           shell_quoted(task.string()) + "' says more)\n";
     for (const std::string& line : brief.lines) text += "  " + line + "\n";
     print_out(text);
   } catch (const Error& error) {
@@ -115,7 +120,26 @@ void tell_doctor(const fs::path& task) {
   }
 }
 
+/// Where no program is installed but this one: an example with all that its run needs.
+ExitCode init_demo(const InitFlags& flags) {
+  const InitOptions& project = flags.options;
+  if (!flags.argument.empty() || !project.toolchain.empty() || !project.ci.empty() ||
+      !flags.model.empty() || !flags.provider.empty() || !flags.base_url.empty() || project.force ||
+      flags.dry_run)
+    throw InputError("--demo: the example is always the same; leave out what is for a project");
+  const fs::path folder = fs::path(flags.demo).lexically_normal();
+  const std::size_t count = write_demo(folder);
+  const fs::path task = (folder / "task.yaml").lexically_normal();
+  print_out("wrote " + std::to_string(count) + " files to " + path_text(folder) +
+            ": a small Python tool, a task with its policy, and recorded answers of a model\n");
+  tell_doctor(task, true);
+  print_out("next, without a key and a network:\n  sortie run " + shell_quoted(task.string()) +
+            " --out " + shell_quoted((folder / "out").lexically_normal().string()) + "\n");
+  return ExitCode::success;
+}
+
 ExitCode init(InitFlags flags) {
+  if (!flags.demo.empty()) return init_demo(flags);
   if (!flags.argument.empty()) {
     if (!flags.options.toolchain.empty() && flags.options.toolchain != flags.argument)
       throw InputError("two toolchains are named: " + flags.argument + " and --toolchain " +
@@ -161,6 +185,11 @@ void add_init(CommandTable& table) {
                  "its address, which the policy then lets the key go to");
   app.add_flag("--force", flags->options.force, "replace files that exist");
   app.add_flag("--dry-run", flags->dry_run, "print the files instead of writing them");
+  app.add_option(
+         "--demo", flags->demo,
+         "instead: write an example into the new or empty folder DIR, whose task runs without "
+         "a key and a network")
+      ->type_name("DIR");
 }
 
 }  // namespace sortie

@@ -2,7 +2,7 @@
 
 The Debian is that of ci/release/check_roots.py (build/roots), which is that of the package's shared
 libraries; it is not changed. lintian looks at the package first. Then apt installs it with what it depends
-on; the program runs a task from a cassette, the man page and the completions are where their readers look,
+on; the program runs a task from a cassette and the README's first run, the man page and the completions are where their readers look,
 and nothing is left after it was removed. Needs root, debootstrap, lintian and Debian's mirror. Prints a
 line for each check, and the count."""
 
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from check_roots import debian
-from checks import HERE, Checks, fresh_work, release_version, run
+from checks import HERE, Checks, first_run_of_readme, fresh_work, release_version, run
 
 CHECKS = Checks()
 # In namespaces of its own: an overlay on the root, so that this is as it was, then Debian's own programs.
@@ -30,10 +30,16 @@ INSTALLED = """
 set -e
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q >/dev/null
-apt-get install -y -q --no-install-recommends ./{file} git bash-completion >/dev/null
+apt-get install -y -q --no-install-recommends ./{file} git python3 bash-completion >/dev/null
 echo "== depends"; dpkg-query -W -f '${{Depends}}\\n' sortie
 echo "== version"; sortie --version
 echo "== run"; sortie run task.yaml --out out 2>&1
+echo "== readme"
+mkdir /tmp/first
+( cd /tmp/first
+{first_run}
+) 2>&1
+rm -r /tmp/first
 echo "== files"; dpkg -L sortie
 echo "== completion"
 bash -c 'source /usr/share/bash-completion/bash_completion; _completion_loader sortie; complete -p sortie'
@@ -55,7 +61,7 @@ def main():
     for name in ("files", "work", "merged"):
         os.mkdir(f"{upper}/{name}")
     shutil.copy(package, work)
-    script = INSTALLED.format(file=os.path.basename(package))
+    script = INSTALLED.format(file=os.path.basename(package), first_run=first_run_of_readme())
     said = run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private",
                 "bash", "-c", SCRIPT, "enter", os.path.realpath(root), upper, work, "sh", "-c", script],
                env={**os.environ, "HERE": HERE})
@@ -66,6 +72,8 @@ def main():
         return CHECKS.end()
     CHECKS.check("deb", "--version names the commit", parts["version"] == release_version(), parts["version"])
     CHECKS.check("deb", "a run", "success (0)" in parts["run"], parts["run"])
+    CHECKS.check("deb", "the README's first run", "success (0)" in parts["readme"] and "\n+++ b/" in parts["readme"],
+                 parts["readme"])
     for name in ("man/man1/sortie.1.gz", "zsh/vendor-completions/_sortie",
                  "fish/vendor_completions.d/sortie.fish", "doc/sortie/copyright", "doc/sortie/changelog.gz",
                  "doc/sortie/docs/task.md", "sortie/schemas/task.schema.json"):

@@ -3,9 +3,9 @@ ARCHITECTURE…
 
 DIST has the packages that npm_packages.py has made for these architectures, one of which is this
 machine's. They are installed from a registry on the loopback interface, which this serves, and from their
-files without any; all in a folder that is removed again. Then npx, exit codes, pipes, signals, Ctrl-C on a
-terminal, and what is said where the program is missing. Needs npm and git. Prints a line for each check,
-and the count."""
+files without any; all in a folder that is removed again. Then npx, the README's first run, exit codes,
+pipes, signals, Ctrl-C on a terminal, and what is said where the program is missing. Needs npm and git.
+Prints a line for each check, and the count."""
 
 import base64
 import fcntl
@@ -25,7 +25,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from checks import Checks, fresh_work, run
+from checks import Checks, first_run_of_readme, fresh_work, run
 
 CHECKS = Checks()
 WAIT = 120  # seconds; a machine may have much else to do
@@ -186,6 +186,11 @@ def check_installed(project, scope, version):
     CHECKS.check("npm", "a closed pipe",
                  len(closed.stdout.splitlines()) == 2 and "SORTIE" in closed.stdout.upper(), closed.stdout)
 
+    first = os.path.join(project.folder, "first")
+    os.mkdir(first)
+    said = run(["bash", "-ec", first_run_of_readme()], cwd=first, env={
+        **project.environment, "PATH": f"{os.path.dirname(project.sortie)}:{os.environ['PATH']}"})
+    CHECKS.ended("npm", "the README's first run", said, 0, "success (0)", "\n+++ b/")
     work = fresh_work()
     said = project.run("npx", "--prefix", project.folder, "sortie", "run", "task.yaml", "--out", "out", cwd=work)
     CHECKS.ended("npm", "a run", said, 0, "success (0)")

@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 import time
 
-from checks import HERE, Checks, run
+from checks import HERE, Checks, first_run_of_readme, run
 
 CHECKS = Checks()
 ROOT = os.path.realpath(os.path.join(HERE, "../.."))
@@ -24,14 +24,6 @@ def program_words(program, architecture):
     """The words that start it here: by itself, or by an emulator."""
     own = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     return [program] if architecture == own else [EMULATORS[architecture], program]
-
-
-def first_run_of_readme(prefix):
-    """Its commands, for a program that is installed below the prefix."""
-    with open(f"{ROOT}/README.md", encoding="utf-8") as file:
-        blocks = file.read().split("```sh\n")[1:]
-    block = next(block for block in blocks if block.startswith("cp -R /usr/local/"))
-    return block.split("```")[0].replace("/usr/local", prefix)
 
 
 def check_archive(name, file, epoch):
@@ -86,7 +78,7 @@ def main():
         if len(words) == 1:
             os.mkdir(f"{folder}/fresh")
             environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ['PATH']}", "HOME": f"{folder}/fresh"}
-            ended = run(["bash", "-ec", first_run_of_readme(prefix)], cwd=f"{folder}/fresh", env=environment)
+            ended = run(["bash", "-ec", first_run_of_readme()], cwd=f"{folder}/fresh", env=environment)
             took = time.monotonic() - begun
             CHECKS.ended("tarball", f"unpacked and the README's first run in {took:.1f} s", ended, 0,
                          "success (0)", "\n+++ b/")

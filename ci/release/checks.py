@@ -50,6 +50,13 @@ def release_version():
     return f"sortie {version} ({commit})\n" if commit else f"sortie {version}\n"
 
 
+def first_run_of_readme():
+    """Its commands, as a shell gets them. They need sortie on PATH, Python, and a folder to write in."""
+    with open(os.path.join(HERE, "../../README.md"), encoding="utf-8") as file:
+        blocks = file.read().split("```sh\n")[1:]
+    return next(block for block in blocks if block.startswith("sortie init --demo ")).split("```")[0]
+
+
 def fresh_work(user="0"):
     """A folder with the task of ci/release/roots and its project as a git repository, all of it the user's."""
     work = tempfile.mkdtemp(prefix="sortie-check-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)

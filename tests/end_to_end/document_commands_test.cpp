@@ -94,7 +94,8 @@ const struct {
     {"docs/exec.md", "sortie exec resume",
      "thread=$(sortie exec --json Hello | jq -r 'select(.thread_id).thread_id')",
      "0199a213-81c0-7800-8aa1-bbab2a035a53", "$thread"},
-    {"docs/install.md", "sortie doctor ", "echo right >answer.txt"},
+    {"docs/install.md", "sortie doctor ",
+     "echo right >answer.txt\nexport OPENAI_API_KEY=sk-of-a-test-1234"},
     {"README.md", "export OPENAI_API_KEY", "", "sk-…", "sk-1"},
     {"docs/rate-limits.md", "sortie run task.yaml", "cp rate-limits.yaml /etc/sortie/"},
     {"docs/report.md", "sortie report sortie-out --api-key-file",
@@ -117,7 +118,6 @@ const struct {
     {"/run/anchors.fifo", "anchors.fifo"},
     {"/etc/bash_completion.d", "completions"},
     {"/usr/local/share/zsh/site-functions", "completions"},
-    {"/usr/local/share/doc/sortie/samples", "project/samples"},
     {"/path/to/project", "other"},
     {"/etc/sortie", "limits"},
 };
@@ -136,13 +136,16 @@ class Desk {
  public:
   explicit Desk(const std::vector<DocumentBlock>& blocks) {
     copy_tree(kRoot / "samples", project() / "samples");
-    for (const char* part : {"ci/github", "ci/benchmarks"}) copy_tree(kRoot / part, project() / part);
+    for (const char* part : {"ci/github", "ci/benchmarks"})
+      copy_tree(kRoot / part, project() / part);
     for (const char* folder : {"anchors", "completions", "other/.github",
                                "home/.config/fish/completions", "home/src", "bin", "limits"})
       fs::create_directories(folder_ / folder);
     write("Makefile", "test:\n\t@grep -q right answer.txt\n");
     write("answer.txt", "wrong\n");
-    write(".gitignore", "/sortie-out*/\n/sortie-batch/\n/swe-out/\n/out/\n/again/\n/cassette.jsonl\n/changes.diff\n");
+    write(
+        ".gitignore",
+        "/sortie-out*/\n/sortie-batch/\n/swe-out/\n/out/\n/again/\n/cassette.jsonl\n/changes.diff\n");
     write("policy.yaml", "version: 1\nextends: [strict, cpp]\n");
     write("prompt.txt", "Make the failing test pass.\n");
     write("change.diff", "a change\n");

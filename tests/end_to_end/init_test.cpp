@@ -291,4 +291,52 @@ BOOST_AUTO_TEST_CASE(a_full_or_read_only_disk_is_said_and_nothing_is_left) {
   BOOST_TEST(holds(read_only.errors, "Read-only"), read_only.errors);
 }
 
+BOOST_AUTO_TEST_CASE(the_demo_is_the_sample_and_its_run_needs_nothing_else) {
+  const InitRun run;
+  ProgramStart start = start_command(run, {"init", "--demo", "a demo"});
+  const ProgramEnd made = run_program(start);
+
+  BOOST_TEST(made.status == 0, made.errors);
+  BOOST_TEST(made.output.ends_with("\n  sortie run 'a demo/task.yaml' --out 'a demo/out'\n"),
+             made.output);
+  BOOST_TEST(!holds(made.output, "doctor:"), made.output);
+  const fs::path sample = fs::path(SORTIE_SOURCE_DIR) / "samples/python-tool";
+  const Said same = run_program(
+      {"diff", "-r", "--exclude=__pycache__", "--exclude=sortie-out*", sample.string(), "a demo"},
+      run.workspace(), {});
+  BOOST_TEST(same.status == 0, same.output);
+
+  start.argv = {sortie_binary(), "run", "a demo/task.yaml", "--out", "a demo/out"};
+  const ProgramEnd end = run_program(start);
+  BOOST_TEST(end.status == 0, end.errors);
+  BOOST_TEST(holds(run.text("a demo/out/changes.diff"), "rename to tally/formats/text.py"));
+}
+
+BOOST_AUTO_TEST_CASE(the_demo_is_written_into_a_new_or_empty_folder_alone) {
+  const InitRun run({{"full/x", ""}, {"file", ""}});
+  fs::create_directory(run.workspace() / "empty");
+  const struct {
+    Arguments words;
+    int status;
+    const char* says;
+  } rows[] = {
+      {{"--demo", "full"}, 2, "--demo full: has files, and nothing was written"},
+      {{"--demo", "file"}, 2, "--demo file: "},
+      {{"--demo", "no/such"}, 2, "--demo no/such: No such file or directory"},
+      {{"--demo", "new", "--force"}, 2, "leave out what is for a project"},
+      {{"python", "--demo", "new"}, 2, "leave out what is for a project"},
+      {{"--demo", "new", "--dry-run"}, 2, "leave out what is for a project"},
+      {{"--demo", "empty"}, 0, ""},
+      {{"--demo", "empty"}, 2, "--demo empty: has files"},
+  };
+  for (const auto& row : rows) {
+    const ProgramEnd end = run.init(row.words);
+    BOOST_TEST(end.status == row.status, end.errors);
+    BOOST_TEST(holds(end.errors, row.says), end.errors);
+    BOOST_TEST(!run.has("new"));
+  }
+  BOOST_TEST(fs::is_empty(run.workspace() / "full/x"));
+  BOOST_TEST(run.text("empty/project/tally/__init__.py") != "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What the README takes for the place where sortie is installed.
-constexpr std::string_view kUsualPrefix = "/usr/local/";
 constexpr const char* kKey = "sk-test-of-init-0123456789";
 
 /// A prefix with all that is installed.
@@ -54,12 +53,11 @@ std::string with(std::string text, std::string_view part, const std::string& ins
   return text;
 }
 
-/// The README's block of shell that begins so, for this prefix and with a key.
+/// The README's block of shell that begins so, with a key.
 std::string readme_block(const std::string& beginning) {
   for (const DocumentBlock& block : blocks_of("README.md")) {
     if (block.language != "sh" || !block.text.starts_with(beginning)) continue;
-    return with(with(block.text, kUsualPrefix, installed().prefix().string() + "/"),
-                "OPENAI_API_KEY=…", std::string("OPENAI_API_KEY=") + kKey);
+    return with(block.text, "OPENAI_API_KEY=…", std::string("OPENAI_API_KEY=") + kKey);
   }
   BOOST_FAIL("README.md has no block that begins with " << beginning);
   return "";
@@ -168,14 +166,14 @@ BOOST_AUTO_TEST_CASE(the_readme_alone_leads_to_a_first_result_an_own_task_and_a_
   const NewUser user;
   Stopwatch watch;
 
-  const ProgramEnd demo = user.type(readme_block("cp -R /usr/local/"), user.path("empty"));
+  const ProgramEnd demo = user.type(readme_block("sortie init --demo "), user.path("empty"));
   watch.lap("a first result, by the README's first run");
   BOOST_TEST(demo.status == 0, demo.printed());
   BOOST_TEST(holds(demo.output, "\n+++ b/"), demo.output);
 
   {
     const ModelServer server = correcting_model();
-    const ProgramEnd own = user.type(readme_block("sortie init"), user.workspace(),
+    const ProgramEnd own = user.type(readme_block("sortie init  "), user.workspace(),
                                      {{"SORTIE_BASE_URL", base_url(server)}});
     watch.lap("a first task of one's own, by `sortie init`");
     BOOST_TEST(own.status == 0, own.printed());
