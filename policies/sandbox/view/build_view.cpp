@@ -31,8 +31,8 @@ struct Place {
   Kind kind = Kind::machine;
   bool is_optional = false;      ///< machine: left out if it can't be shown
   bool without_sockets = false;  ///< machine: SandboxProfile::without_sockets
-  fs::path source = {};      ///< machine, own and toolchain: the real path
-  std::string folder = {};   ///< private_folder: its name in the private file system
+  fs::path source = {};          ///< machine, own and toolchain: the real path
+  std::string folder = {};       ///< private_folder: its name in the private file system
   Access access = Access::read_only;
   Fd tree{};
   bool is_folder = true;
@@ -332,8 +332,10 @@ std::vector<std::string> cover_sockets(const fs::path& target, const PrivateFold
   const SocketFiles found = find_sockets(target, kMostEntries);
   if (found.is_cut || !found.problem.empty())
     view.notes.push_back("sockets: commands can connect to services that listen in /" +
-                         target.string() + ": it has too many files to look for them, and can't be "
-                         "shown without (" + problem + ")");
+                         target.string() +
+                         ": it has too many files to look for them, and can't be "
+                         "shown without (" +
+                         problem + ")");
   std::vector<std::string> left;
   for (const fs::path& path : found.paths) left.push_back('/' + quoted_glob(path.string()));
   return left;
