@@ -1,5 +1,6 @@
 // git's part of the class read-only.
 #include <algorithm>
+#include <cstddef>
 
 #include "core/text/text.h"
 #include "policies/rules/read_only_checks.h"
@@ -37,6 +38,13 @@ bool names_own_format(std::string_view word) {
          !value.starts_with("tformat:") && !is_one_of(value, kNames);
 }
 
+/// Where there are paths alone: behind a "--" that can't be the value of an option before it.
+std::size_t begin_of_paths(std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "--" && (i == 0 || !words[i - 1].starts_with('-'))) return i;
+  return words.size();
+}
+
 /// `--ignore-submodules` alone means "all"; other values run git in a submodule, with the
 /// submodule's own configuration.
 bool looks_into_submodules(std::string_view word) {
@@ -69,12 +77,13 @@ constexpr std::string_view kWithoutFormats[] = {"status", "ls-files", "rev-parse
 
 std::optional<NotReadOnly> check_words(const std::string& command, Words words) {
   const bool has_formats = !is_one_of(command, kWithoutFormats);
+  const std::size_t options_end = begin_of_paths(words);
   const bool has_names = has_formats && !is_one_of(command, kReferenceListers);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (has_formats && asks_for_signature(word))
       return refuse_word(word, "%G in a format runs the signature program");
-    if (has_names && names_own_format(word))
+    if (has_names && i < options_end && names_own_format(word))
       return refuse_word(word,
                          "a format's name may be the repository's own, which may run the signature "
                          "program: write format:… or one of git's names in full");
