@@ -9,8 +9,8 @@
 
 namespace sortie {
 
-/// What a task needs of this machine: its model's key and address, the programs of its verification. An object
-/// with `file`, `policy`, `verification` (each command with its programs, those that are missing, and what was
+/// What a task needs of this machine: its model's key and address, the programs of its verification.
+/// An object with `file`, `policy`, `verification` (each command with its programs, those that are missing, and what was
 /// not looked at), `problems` (a run of it would fail) and `notes`.
 /// @param policy  its name
 /// @param path    of commands

@@ -103,8 +103,8 @@ void tell_next(const InitPlan& plan, const FirstModel& model) {
   print_out(text);
 }
 
-/// Runs doctor on the new task, named as the caller has it. What it finds does not undo the files: they may be for a machine
-/// that has what is missing here.
+/// Runs doctor on the new task, named as the caller has it. What it finds does not undo the files: they
+/// may be for a machine that has what is missing here.
 void tell_doctor(const fs::path& task, bool problems_only = false) {
   try {
     const DoctorBrief brief = brief_doctor(task.string());
