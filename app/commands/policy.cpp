@@ -184,10 +184,10 @@ struct CheckOptions {
 };
 
 ExitCode check_policy(const std::string& name, const Policy& policy) {
-  print_out(name + ": valid, " + policy.digest + "\n");
+  print_out(name + ": valid, " + policy_digest(policy) + "\n");
   const Environment own = own_environment();
   const char* home = std::getenv("HOME");
-  const PolicySurroundings surroundings{.path = find_command_path(own, {}).folders,
+  const PolicySurroundings surroundings{.path = [&] { return find_command_path(own, {}).folders; },
                                         .home = home == nullptr ? "" : home};
   for (const auto& warning : policy_warnings(policy, surroundings))
     print_error(warning_text(policy, warning) + "\n");

@@ -327,13 +327,15 @@ void check_bounds(const RunOptions& options, const std::map<std::string, std::st
 
 /// Checks the rule of two out of three (policies/bounds/trust.h) before anything is started.
 void check_trust(RunInputs& inputs) {
-  Environment own = own_environment();
-  for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
-  for (const auto& name : mcp_token_variables(inputs.task)) own.erase(name);
-  TrustFactors factors = trust_factors(inputs.policy, own);
+  TrustFactors factors = trust_factors(inputs.policy);
   if (factors.input.empty() && !inputs.task.context.carry_over.empty())
     factors.input = "context.carry_over brings in what an earlier run wrote";
   if (searches_web(inputs.task)) count_web_search(factors);
+  if (factors.input.empty() || factors.network.empty()) return;
+  Environment own = own_environment();
+  for (const auto& name : key_variables(inputs)) own.erase(name);  // no command gets them
+  for (const auto& name : mcp_token_variables(inputs.task)) own.erase(name);
+  factors.secrets = secrets_reason(inputs.policy, own);
   if (!factors.all_three()) return;
   if (!inputs.policy.allow_all_three) throw InputError(trust_problem(factors));
   inputs.warnings.push_back(
@@ -414,7 +416,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task = std::move(loaded.task);
   inputs.policy = std::move(loaded.policy);
   inputs.workspace = loaded.places.workspace;
-  inputs.digest_of_file = inputs.task.digest;
+  if (!options.expect_task.empty()) inputs.digest_of_file = task_digest(inputs.task);
   const TaskGate gate(inputs.policy, loaded.places);
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);

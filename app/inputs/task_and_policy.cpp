@@ -89,8 +89,10 @@ LoadedTask load_task_and_policy(const RunOptions& options, const std::string& te
   TaskFile file(options.task, text, options.prompt ? "<prompt>" : "<stdin>");
   LoadedTask loaded;
   fs::path workspace;
-  const std::string of_policy =
-      error_of([&] { loaded.policy = load_policy(chosen_policy(options.policy, file.task())); });
+  const std::string of_policy = error_of([&] {
+    loaded.policy = load_policy(chosen_policy(options.policy, file.task()));
+    loaded.policy.digest = policy_digest(loaded.policy);
+  });
   std::string of_workspace = error_of([&] { workspace = find_workspace(options, file.task()); });
   if (of_policy.empty() && of_workspace.empty())
     of_workspace = error_of(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "app/inputs/tool_choice.h"
 #include "core/agent/budget.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr std::int64_t kSmallestHead = 2500;
 constexpr std::int64_t kBytesOfToken = 4;
 
+namespace fs = std::filesystem;
+
 using Lines = std::vector<std::string>;
 
 void warn_of_policy(const RunInputs& inputs, Lines& lines) {
@@ -30,9 +33,11 @@ void warn_of_policy(const RunInputs& inputs, Lines& lines) {
   PolicySurroundings surroundings{.functions = Lines(), .home = own_variable("HOME")};
   for (const TaskFunction& function : inputs.task.functions)
     surroundings.functions->push_back(function.name);
-  CommandPathPlaces places{.workspace = inputs.workspace, .home = own_variable("HOME")};
-  if (inputs.approval == Approval::full_auto) places.workspace_folders = WorkspaceFolders::kept;
-  surroundings.path = find_command_path(own, places).folders;
+  surroundings.path = [&] {
+    CommandPathPlaces places{.workspace = inputs.workspace, .home = own_variable("HOME")};
+    if (inputs.approval == Approval::full_auto) places.workspace_folders = WorkspaceFolders::kept;
+    return find_command_path(own, places).folders;
+  };
   for (const PolicyWarning& warning : policy_warnings(inputs.policy, surroundings)) {
     if (warning.of_risk) continue;
     std::string line = warning_text(inputs.policy, warning);
@@ -80,13 +85,29 @@ void warn_of_function_program(const RunInputs& inputs, const TaskFunction& funct
                     function.name + "', is not executable: chmod +x " + program);
 }
 
+/// Is made when a tool is asked for by its name: most tasks name none.
+class LazyEngine {
+ public:
+  explicit LazyEngine(const RunInputs& inputs) : inputs_(inputs) {}
+  const Engine& get() const {
+    if (!engine_)
+      engine_.emplace(inputs_.policy, inputs_.approval, inputs_.workspace, fs::path(),
+                      std::vector<fs::path>());
+    return *engine_;
+  }
+
+ private:
+  const RunInputs& inputs_;
+  mutable std::optional<Engine> engine_{};
+};
+
 /// Of sortie's own tools, those that the task asks for by their names.
-void warn_of_named_tools(const RunInputs& inputs, const Engine& engine, Lines& lines) {
+void warn_of_named_tools(const RunInputs& inputs, const LazyEngine& engine, Lines& lines) {
   const auto place = inputs.task.places.find("tools.enable");
   const std::string begin =
       place == inputs.task.places.end() ? "tools.enable: " : place->second + ": ";
   for (const std::string& name : inputs.task.tools) {
-    if (!find_built_in_tool(name) || engine.shows_tool(name)) continue;
+    if (!find_built_in_tool(name) || engine.get().shows_tool(name)) continue;
     if (name == "web_search" && !searches_web(inputs.task)) continue;  // said at its start
     lines.push_back(begin + "the policy does not allow the tool '" + name +
                     "', so the model is not shown it; add to the policy's tools: {allow: [" + name +
@@ -95,10 +116,10 @@ void warn_of_named_tools(const RunInputs& inputs, const Engine& engine, Lines& l
 }
 
 void warn_of_hidden_tools(const RunInputs& inputs, Lines& lines) {
-  const Engine engine(inputs.policy, inputs.approval, inputs.workspace, {}, {});
+  const LazyEngine engine(inputs);
   for (const TaskFunction& function : inputs.task.functions) {
     if (!enables_tool(inputs.task.tools, function.name)) continue;
-    if (!engine.shows_tool(function.name))
+    if (!engine.get().shows_tool(function.name))
       lines.push_back(function.place + ": the policy does not allow the function '" +
                       function.name +
                       "', so the model is not shown it; add to the policy's tools: " + "{allow: [" +

@@ -34,9 +34,10 @@ class Run {
   ExitCode execute(std::optional<GitPlacesOnce>& git_places);
 
  private:
+  void start();
   void connect_early();
   void open_egress();
-  void sync_start();
+  void record_start();
   void prove_guarantees();
   void look_at_start();
   void work();
@@ -62,7 +63,8 @@ void Run::open_egress() {
 }
 
 /// The run's start is on disk before a command of the task is started or a request is sent.
-void Run::sync_start() {
+void Run::record_start() {
+  begin_record(run_);
   run_.record.sync();
   const ThreadRun* const thread = run_.inputs.thread;
   // With its name that of the run's folder, which lies beside it.
@@ -71,11 +73,23 @@ void Run::sync_start() {
 
 void Run::prove_guarantees() {
   const auto proofs = prove(run_.inputs.policy.sandbox, *run_.confinement,
-                            run_.secrets.kept_from_commands(), [this] { sync_start(); });
+                            run_.secrets.kept_from_commands(), [this] { record_start(); });
   run_.egress->report_from_now_on();
   run_.result.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(run_.inputs.policy, proofs);
   if (!missing.empty()) throw RunEnds{ExitCode::environment, missing};
+}
+
+void Run::start() {
+  try {
+    connect_early();
+    open_egress();
+    prove_guarantees();
+  } catch (...) {
+    // The record says of a run that fails here, too, how it began.
+    if (!run_.record.has_begun()) begin_record(run_);
+    throw;
+  }
 }
 
 /// Begins to look at what the workspace has beside its commit. Once commands may have written to the
@@ -138,11 +152,8 @@ void Run::work() {
 ExitCode Run::execute(std::optional<GitPlacesOnce>& git_places) {
   try {
     open_run(run_);
+    start();
     git_places.reset();
-    end_if_stopped(*run_.signals);
-    connect_early();
-    open_egress();
-    prove_guarantees();
     end_if_stopped(*run_.signals);
     look_at_start();
     if (run_.record.earlier() && !run_.record.earlier()->turns.empty())

@@ -81,7 +81,10 @@ ExitCode RunClosing::end() {
     if (const std::string problem = run_.out.leave_path(); !problem.empty())
       throw Error(problem, ExitCode::integrity);
   });
-  finish([this] { learn_secrets(run_); });
+  finish([this] {
+    collect_secrets(run_);
+    run_.secrets.learn();
+  });
   end_agent();
   end_processes();
   run_.own_tree_undo.undo_if_failed(run_.result, run_.record);

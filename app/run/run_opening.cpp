@@ -33,6 +33,7 @@ class RunOpening {
 
   void begin();
   void confine();
+  void take_secrets();
   void start_record();
 
  private:
@@ -137,7 +138,11 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   // After a power loss, only work in the user's own tree that is to be undone is known by its mark.
   const bool undone = run_.workspace->mount_plan().in_place && run_.inputs.thread == nullptr;
   const Synced synced = undone ? Synced::name : Synced::nothing;
-  const auto mark = [&](int keeper) { RunMark::write(state, run_.key_parts, keeper, synced); };
+  const auto mark = [&](int keeper) {
+    RunMark::write(state, run_.key_parts, keeper, synced);
+    run_.secrets.look_at_environment();
+    describe_inputs(run_.inputs, run_.start);
+  };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
                                  no_namespaces, run_.secrets.for_commands(), mark);
   run_.result.layers = run_.confinement->layers_json();
@@ -149,15 +154,19 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   });
 }
 
-void RunOpening::start_record() {
+void RunOpening::take_secrets() {
   // Before a key is in our memory: no process of this user may trace us or read /proc/PID/environ
   // and mem from here on, and no core file is written (prctl(2)).
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) throw system_error("prctl", ExitCode::environment);
   run_.signals = std::make_unique<Signals>();
   run_.signals->end_at(run_.budget.deadline() + kMostOverTime);
-  make_acceptance(*run_.confinement);
   run_.secrets.take_credentials(run_.confinement->profile(), run_.record);
-  learn_secrets(run_);
+  collect_secrets(run_);
+}
+
+void RunOpening::start_record() {
+  run_.secrets.learn();
+  make_acceptance(*run_.confinement);
   run_.record.begin(run_.clock, run_.inputs.policy.limits.transcript);
   announce_start();
 }
@@ -198,8 +207,8 @@ void RunOpening::make_acceptance(Confinement& confinement) {
 
 /// Emits the first event, and prints what the operator must know.
 void RunOpening::announce_start() {
-  RunStart start =
-      describe_start(run_.inputs, run_.result, run_.git, *run_.workspace, *run_.confinement);
+  RunStart start = std::move(run_.start);
+  describe_start(run_.inputs, run_.result, run_.git, *run_.workspace, *run_.confinement, start);
   start.seal = transcript_seal(run_.out.path());
   const auto& earlier = run_.record.earlier();
   if (earlier) start.resumed_from = std::to_string(earlier->records - 1);
@@ -235,7 +244,9 @@ void open_run(RunParts& run) {
   RunOpening opening(run);
   opening.begin();
   opening.confine();
-  opening.start_record();
+  opening.take_secrets();
 }
+
+void begin_record(RunParts& run) { RunOpening(run).start_record(); }
 
 }  // namespace sortie

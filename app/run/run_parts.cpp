@@ -36,8 +36,8 @@ RunParts::RunParts(RunInputs loaded, const RunOptions& flags, const OutputStyle&
   if (attempt != nullptr) budget.share(*attempt->budget, attempt->number - 1);
 }
 
-void learn_secrets(RunParts& run) {
-  run.secrets.learn(run.confinement ? std::optional(run.confinement->git_files()) : std::nullopt);
+void collect_secrets(RunParts& run) {
+  run.secrets.collect(run.confinement ? std::optional(run.confinement->git_files()) : std::nullopt);
 }
 
 }  // namespace sortie

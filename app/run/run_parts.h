@@ -69,6 +69,7 @@ struct RunParts {
   std::unique_ptr<Confinement> confinement;
   std::unique_ptr<Signals> signals;
   RunSecrets secrets;
+  RunStart start;  ///< what the inputs say of it
   RunRecord record;
   std::unique_ptr<StartDigest> start_digest;  ///< null: none is due
   std::unique_ptr<Egress> egress;
@@ -84,6 +85,6 @@ struct RunParts {
 
 /// Collects the secrets to redact. A run that fails early has not shown any: they are collected at its
 /// end, for its messages.
-void learn_secrets(RunParts& run);
+void collect_secrets(RunParts& run);
 
 }  // namespace sortie

@@ -253,25 +253,26 @@ void protect_linked(const Workspace& workspace, std::vector<fs::path>& files,
       "and is not undone there; --isolation copy keeps them apart");
 }
 
-RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
-                        const Workspace& workspace, Confinement& confinement) {
-  RunStart start;
-  start.run_id = result.run_id;
-  start.run_key = result.run_key;
+void describe_inputs(const RunInputs& inputs, RunStart& start) {
   start.task = {inputs.task.digest, inputs.task.file, write_json_pretty(task_json(inputs.task))};
   start.policy = {inputs.policy.digest, inputs.policy.file,
                   write_json_pretty(policy_json(inputs.policy))};
+  start.model = model_json(inputs);
+  start.budget = to_json(inputs.task.budget);
+  start.task_files = task_files(inputs.task);
+  start.warnings = inputs.warnings;
+}
+
+void describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                    const Workspace& workspace, Confinement& confinement, RunStart& start) {
+  start.run_id = result.run_id;
+  start.run_key = result.run_key;
   start.workspace = {.path = inputs.workspace.string(),
                      .seen_as = confinement.workspace().string(),
                      .base_commit = git.head_commit,
                      .isolation = result.isolation,
                      .reason = workspace.reason()};
-  start.model = model_json(inputs);
   start.sandbox = sandbox_start(inputs.policy, confinement);
-  start.budget = to_json(inputs.task.budget);
-  start.task_files = task_files(inputs.task);
-  start.warnings = inputs.warnings;
-  return start;
 }
 
 std::vector<GuaranteeProof> prove(SandboxMode mode, Confinement& confinement,

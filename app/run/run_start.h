@@ -56,9 +56,11 @@ std::string open_risk(const Policy& policy);
 void protect_linked(const Workspace& workspace, std::vector<std::filesystem::path>& files,
                     std::vector<std::string>& warnings);
 
-/// The event run.started.
-RunStart describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
-                        const Workspace& workspace, Confinement& confinement);
+/// Fills in what the event run.started says of the inputs, which are known before the sandbox is up.
+void describe_inputs(const RunInputs& inputs, RunStart& start);
+/// Fills in the rest.
+void describe_start(const RunInputs& inputs, const RunResult& result, const GitInfo& git,
+                    const Workspace& workspace, Confinement& confinement, RunStart& start);
 
 /// The files that the stages will write to --out.
 std::vector<std::string> names_saved(const Task& task);

@@ -1,6 +1,7 @@
 #include "app/setup/run_secrets.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/inputs/provider_choice.h"
 #include "app/inputs/run_inputs.h"
@@ -39,52 +40,64 @@ void RunSecrets::take_credentials(const SandboxProfile& profile, Notices& notice
   sign_in_->options.warn = [&notices](const std::string& line) { notices.warn(line); };
 }
 
-void RunSecrets::learn(const std::optional<std::vector<std::filesystem::path>>& git_files) {
-  if (learned_) return;
-  learned_ = true;
+void RunSecrets::look_at_environment() {
+  if (known_) return;
   proxy_ = proxy_of_environment();
-  KnownSecrets known = known_secrets(inputs_.policy, own_);
-  learn_keys(known);
-  learn_sign_in();
+  known_ = known_secrets(inputs_.policy, own_);
+}
+
+void RunSecrets::collect(const std::optional<std::vector<std::filesystem::path>>& git_files) {
+  if (collected_) return;
+  look_at_environment();
+  collected_.emplace();
+  collect_keys();
+  collect_sign_in();
+  std::vector<Secret>& all = *collected_;
+  all.insert(all.end(), known_->values.begin(), known_->values.end());
   for (auto& secret : git_config_secrets(
            inputs_.workspace, git_files ? *git_files : search_tree(inputs_.workspace).git_files))
-    known.values.push_back(std::move(secret));
+    all.push_back(std::move(secret));
   for (const TaskMcpServer& server : inputs_.task.mcp)
     for (Secret& secret : program_secrets(inputs_.policy, own_, server.command, server.environment))
-      known.values.push_back(std::move(secret));
-  sortie::learn(redactor_, inputs_.policy, known.values);
-  not_searched_for_ = std::move(known.left_out);
+      all.push_back(std::move(secret));
+  not_searched_for_ = known_->left_out;
   erase_variables();
 }
 
-/// Also for keys from a file or descriptor, which no variable has.
-void RunSecrets::learn_keys(KnownSecrets& known) {
+void RunSecrets::learn() {
+  if (std::exchange(learned_, true)) return;
+  sortie::learn(redactor_, inputs_.policy, *collected_);
+}
+
+/// Also those from a file or descriptor, which no variable has.
+void RunSecrets::collect_keys() {
   for (const Secret& secret : keys_.of_requests) {
     if (!is_looked_for(secret.value, own_)) continue;
     kept_.push_back(secret.value);
-    redactor_.add(secret);
+    collected_->push_back(secret);
   }
   for (const auto& key : keys_.keys) {
     if (!key.value) continue;
     if (is_looked_for(*key.value, own_)) {
       kept_.push_back(*key.value);
-      redactor_.add({key.variable, *key.value});
-    } else if (!is_among(known.left_out, key.variable)) {
-      known.left_out.push_back(key.variable);
+      collected_->push_back({key.variable, *key.value});
+    } else if (!is_among(known_->left_out, key.variable)) {
+      known_->left_out.push_back(key.variable);
     }
   }
 }
 
-void RunSecrets::learn_sign_in() {
+void RunSecrets::collect_sign_in() {
   if (!sign_in_) return;
-  const std::vector<Secret> tokens = sign_in_->file.secrets();
-  redactor_.add_all(tokens);
-  for (const Secret& token : tokens) kept_.push_back(token.value);
+  for (const Secret& token : sign_in_->file.secrets()) {
+    collected_->push_back(token);
+    kept_.push_back(token.value);
+  }
 }
 
 /// Erases all variables of this process that hold a secret.
 void RunSecrets::erase_variables() {
-  for (const Secret& secret : environment_secrets(inputs_.policy, own_)) {
+  for (const Secret& secret : known_->of_variables) {
     take_environment_key(secret.name);
     // The canary may find variables that the policy gives to commands.
     const bool given = is_among(inputs_.policy.environment_include, secret.name);

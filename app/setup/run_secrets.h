@@ -37,11 +37,16 @@ class RunSecrets {
   /// @param notices  outlives the run's requests
   /// @throws Error  usage, auth
   void take_credentials(const SandboxProfile& profile, Notices& notices);
-  /// Collects the secrets and erases their variables. Only the first call has an effect; a run that
-  /// fails before it calls this at its end, to redact its messages.
+  /// Looks through the environment. Reads nothing that this process does not have in its memory
+  /// already, so a keeper may still be forked later.
+  void look_at_environment();
+  /// Collects the secrets and erases their variables. Only the first call has an effect.
   /// @param git_files  files of repositories that may have credentials; nothing: searches the
   ///                   workspace for them
-  void learn(const std::optional<std::vector<std::filesystem::path>>& git_files);
+  void collect(const std::optional<std::vector<std::filesystem::path>>& git_files);
+  /// Teaches the redactor what was collected, before anything is recorded. Only the first call has an
+  /// effect; a run that fails before it calls this at its end, to redact its messages.
+  void learn();
 
   const Redactor& redactor() const noexcept { return redactor_; }
   const ModelKeys& keys() const noexcept { return keys_; }
@@ -53,8 +58,8 @@ class RunSecrets {
   const std::vector<std::string>& not_searched_for() const noexcept { return not_searched_for_; }
 
  private:
-  void learn_keys(KnownSecrets& known);
-  void learn_sign_in();
+  void collect_keys();
+  void collect_sign_in();
   void erase_variables();
 
   const RunInputs& inputs_;
@@ -64,6 +69,8 @@ class RunSecrets {
   ModelKeys keys_;
   std::optional<RunSignIn> sign_in_;
   ProxySettings proxy_;
+  std::optional<KnownSecrets> known_;             ///< the environment's
+  std::optional<std::vector<Secret>> collected_;  ///< all, in the order in which they are learned
   bool learned_ = false;
   std::vector<std::string> kept_;
   std::vector<std::string> not_searched_for_;

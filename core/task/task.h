@@ -291,7 +291,7 @@ struct PlaceholderUse {
 /// A task with every default filled in.
 struct Task {
   std::filesystem::path file;  ///< absolute; empty for stdin
-  std::string digest;          ///< "sha256:…" of the effective task
+  std::string digest;          ///< "sha256:…" of the effective task, of a run's; else ""
   /// The places of values by their dotted key: "model.name" → "task.yaml:5:9".
   std::map<std::string, std::string> places;
   /// The first use of each variable in the prompts, by its name.

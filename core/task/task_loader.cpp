@@ -170,7 +170,6 @@ Task TaskFile::load(const RefusedFiles& refused) {
   if (!draft_.tool_success) task.expect.tool_success = task.expect.changes != ExpectedChanges::any;
   task.file = file_;
   if (task.name.empty()) task.name = default_name(file_);
-  task.digest = task_digest(task);
   return task;
 }
 

@@ -22,7 +22,7 @@ constexpr std::size_t kLongestUnchecked = 16'384;
 
 /// Bytes of texts after which a pattern is compiled: from then on that costs less than to look for
 /// what a match needs.
-constexpr std::size_t kMuchText = 16'384;
+constexpr std::size_t kMuchText = 65'536;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }

@@ -18,25 +18,6 @@ bool is_secret_name(const Policy& policy, const std::string& name) {
                      });
 }
 
-/// Secret variables that commands would really get, with a value.
-std::string secrets_reason(const Policy& policy, const Environment& own) {
-  const Environment given = command_environment(policy, own, {});
-  const auto reaches = [&](const std::string& name, const std::string& value) {
-    const auto found = given.find(name);
-    return found != given.end() && !value.empty() && found->second == value &&
-           is_secret_name(policy, name);
-  };
-  std::vector<std::string> names;
-  for (const auto& [name, value] : policy.environment_set)
-    if (reaches(name, value)) names.push_back(name + " (environment.set)");
-  for (const auto& [name, value] : own)
-    if (policy.environment_set.count(name) == 0 && reaches(name, value))
-      names.push_back(name + " (environment.include)");
-  if (names.empty()) return "";
-  // Not "secret: NAME", which is the shape of a password to be kept off stderr.
-  return "commands get " + joined(names, ", ");
-}
-
 std::string network_reason(const Policy& policy) {
   if (policy.sandbox == SandboxMode::none)
     return "sandbox.mode is none: nothing keeps commands off the network";
@@ -58,12 +39,30 @@ std::string network_reason(const Policy& policy) {
 
 }  // namespace
 
-TrustFactors trust_factors(const Policy& policy, const Environment& own) {
+/// Only variables that commands would really get, with a value.
+std::string secrets_reason(const Policy& policy, const Environment& own) {
+  const Environment given = command_environment(policy, own, {});
+  const auto reaches = [&](const std::string& name, const std::string& value) {
+    const auto found = given.find(name);
+    return found != given.end() && !value.empty() && found->second == value &&
+           is_secret_name(policy, name);
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, value] : policy.environment_set)
+    if (reaches(name, value)) names.push_back(name + " (environment.set)");
+  for (const auto& [name, value] : own)
+    if (policy.environment_set.count(name) == 0 && reaches(name, value))
+      names.push_back(name + " (environment.include)");
+  if (names.empty()) return "";
+  // Not "secret: NAME", which is the shape of a password to be kept off stderr.
+  return "commands get " + joined(names, ", ");
+}
+
+TrustFactors trust_factors(const Policy& policy) {
   TrustFactors factors;
   if (policy.input_untrusted)
     factors.input =
         "trust.input is untrusted: the prompt and the workspace may come from strangers";
-  factors.secrets = secrets_reason(policy, own);
   factors.network = network_reason(policy);
   return factors;
 }

@@ -17,8 +17,12 @@ struct TrustFactors {
   bool all_three() const { return !input.empty() && !secrets.empty() && !network.empty(); }
 };
 
+/// The input and the network, which the policy alone decides. Web searches: count_web_search().
+TrustFactors trust_factors(const Policy& policy);
+
+/// Why a run has secrets; "" if it has none.
 /// @param own  the environment that commands may inherit from
-TrustFactors trust_factors(const Policy& policy, const Environment& own);
+std::string secrets_reason(const Policy& policy, const Environment& own);
 
 /// Counts web searches by the model's provider: the results are a stranger's text, and the queries
 /// leave the machine past `network`.

@@ -185,8 +185,8 @@ bool is_looked_for(std::string_view given, const Environment& own) {
 KnownSecrets known_secrets(const Policy& policy, const Environment& own) {
   KnownSecrets known;
   Collector collector(policy, own, known);
-  for (const Secret& secret : environment_secrets(policy, own))
-    collector.secret(secret.name, secret.value);
+  known.of_variables = environment_secrets(policy, own);
+  for (const Secret& secret : known.of_variables) collector.secret(secret.name, secret.value);
   for (const Secret& secret : environment_secrets(policy, policy.environment_set))
     collector.secret(secret.name, secret.value);
   for (const auto* variables : {&own, &policy.environment_set}) {

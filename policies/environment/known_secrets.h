@@ -12,6 +12,7 @@ namespace sortie {
 /// The secrets that a run knows before it begins.
 struct KnownSecrets {
   std::vector<Secret> values;
+  std::vector<Secret> of_variables;  ///< environment_secrets() of sortie's own environment
   /// Variables with a secret's name whose value is not redacted: too short, or an ordinary word
   /// (is_looked_for).
   std::vector<std::string> left_out;

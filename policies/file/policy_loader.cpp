@@ -74,7 +74,6 @@ class Loader {
     remember_approver();
     Policy policy = std::move(draft_.policy);
     policy.file = file;
-    policy.digest = policy_digest(policy);
     return policy;
   }
 

@@ -159,16 +159,21 @@ class Search {
     check_installed(rule);
   }
 
+  const std::vector<std::filesystem::path>& path() {
+    if (!path_)
+      path_.emplace(surroundings_.path ? surroundings_.path() : decltype(path_)::value_type());
+    return *path_;
+  }
+
   /// Warns of a rule whose programs nobody can start. Presets have rules for what may not be there.
   void check_installed(const CommandRule& rule) {
-    if (surroundings_.path.empty() || find_preset(rule.place.file) != nullptr) return;
+    if (find_preset(rule.place.file) != nullptr || path().empty()) return;
     const auto is_there = [&](const std::string& word) {
       return word.find('/') != std::string::npos || is_shell_builtin(word) ||
-             std::any_of(surroundings_.path.begin(), surroundings_.path.end(),
-                         [&](const std::filesystem::path& folder) {
-                           std::error_code error;
-                           return std::filesystem::exists(folder / word, error);
-                         });
+             std::any_of(path().begin(), path().end(), [&](const std::filesystem::path& folder) {
+               std::error_code error;
+               return std::filesystem::exists(folder / word, error);
+             });
     };
     if (std::none_of(rule.prefix[0].begin(), rule.prefix[0].end(), is_there))
       add(rule.place, "no program '" + rule.prefix[0].front() +
@@ -320,6 +325,7 @@ class Search {
   const Policy& policy_;
   CommandRules rules_;
   const PolicySurroundings& surroundings_;
+  std::optional<std::vector<std::filesystem::path>> path_{};
   std::vector<PolicyWarning> warnings_;
 };
 

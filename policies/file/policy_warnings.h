@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ struct PolicyWarning {
 struct PolicySurroundings {
   /// Names of tools of its own (functions); nothing: not known.
   std::optional<std::vector<std::string>> functions{};
-  std::vector<std::filesystem::path>
-      path{};                    ///< in which commands' names are looked up; empty: not known
+  /// Gives the folders in which commands' names are looked up; called at most once, if at all. Not
+  /// set: not known.
+  std::function<std::vector<std::filesystem::path>()> path{};
   std::filesystem::path home{};  ///< the caller's; "": not known
 };
 std::vector<PolicyWarning> policy_warnings(const Policy& policy,

@@ -151,7 +151,7 @@ struct PolicyApprover {
 struct Policy {
   std::filesystem::path file;  ///< absolute; empty for a preset
   std::string name;
-  std::string digest;  ///< "sha256:…" of the effective policy
+  std::string digest;  ///< "sha256:…" of the effective policy, of a run's; else ""
   /// All files read, and the approver's beside them: protected during the run.
   std::vector<std::filesystem::path> files;
   /// Where each value is set, by its dotted key ("bounds.models"): in the last file that sets it.

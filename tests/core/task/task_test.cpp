@@ -322,8 +322,7 @@ BOOST_AUTO_TEST_CASE(images_are_read_with_the_task_and_count_in_its_digest) {
 
   write_file(folder / "sub/b", images::kWebp);
   const Task other = load_task((folder / "task.yaml").string());
-  BOOST_TEST(other.digest != task.digest);
-  BOOST_TEST(task_digest(other) == other.digest);
+  BOOST_TEST(task_digest(other) != task_digest(task));
 }
 
 BOOST_AUTO_TEST_CASE(instructions_that_replace_have_to_be_there) {

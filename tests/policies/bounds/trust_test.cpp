@@ -14,6 +14,12 @@ Policy parse(const std::string& text) {
   return parse_policy("version: 1\n" + text, "policy.yaml", ".");
 }
 
+TrustFactors factors_of(const Policy& policy, const Environment& own) {
+  TrustFactors factors = trust_factors(policy);
+  factors.secrets = secrets_reason(policy, own);
+  return factors;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(trust)
@@ -63,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_run_has_two_of_the_three_and_never_all) {
        true, false, false},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy) {
-      const TrustFactors factors = trust_factors(parse(row.policy), own);
+      const TrustFactors factors = factors_of(parse(row.policy), own);
       BOOST_TEST(factors.input.empty() != row.input);
       BOOST_TEST(factors.secrets.empty() != row.secrets, factors.secrets);
       BOOST_TEST(factors.network.empty() != row.network, factors.network);
@@ -85,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_search_of_the_web_brings_in_text_and_is_a_way_out) {
       {"network: {mode: full}\ntrust: {input: trusted}", false},
   };
   for (const auto& row : rows) BOOST_TEST_CONTEXT(row.policy) {
-      TrustFactors factors = trust_factors(parse(row.policy), own);
+      TrustFactors factors = factors_of(parse(row.policy), own);
       const std::string network = factors.network;
       count_web_search(factors);
       BOOST_TEST(!factors.input.empty());
@@ -96,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_search_of_the_web_brings_in_text_and_is_a_way_out) {
 }
 
 BOOST_AUTO_TEST_CASE(the_problem_names_the_three_reasons_and_the_ways_out) {
-  const std::string problem = trust_problem(trust_factors(
+  const std::string problem = trust_problem(factors_of(
       parse("environment: {include: [MY_TOKEN], set: {OTHER_KEY: x}}\nnetwork: {mode: full}"),
       {{"MY_TOKEN", "v3ry"}}));
 
