@@ -1,5 +1,7 @@
 #include "app/run/run.h"
 
+#include <future>
+
 #include "app/artifacts/flag_outputs.h"
 #include "app/confinement/egress.h"
 #include "app/inputs/inputs.h"
@@ -64,11 +66,14 @@ void Run::open_egress() {
 
 /// The run's start is on disk before a command of the task is started or a request is sent.
 void Run::record_start() {
-  begin_record(run_);
-  run_.record.sync();
   const ThreadRun* const thread = run_.inputs.thread;
   // With its name that of the run's folder, which lies beside it.
-  if (thread != nullptr && !thread->place.empty()) sync_with_name(thread->place);
+  std::future<void> place;
+  if (thread != nullptr && !thread->place.empty())
+    place = std::async([thread] { sync_with_name(thread->place); });
+  begin_record(run_);
+  run_.record.sync();
+  if (place.valid()) place.get();
 }
 
 void Run::prove_guarantees() {

@@ -140,7 +140,7 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   const Synced synced = undone ? Synced::name : Synced::nothing;
   const auto mark = [&](int keeper) {
     RunMark::write(state, run_.key_parts, keeper, synced);
-    run_.secrets.look_at_environment();
+    run_.secrets.learn_environment();
     describe_inputs(run_.inputs, run_.start);
   };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,

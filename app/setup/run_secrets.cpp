@@ -40,33 +40,41 @@ void RunSecrets::take_credentials(const SandboxProfile& profile, Notices& notice
   sign_in_->options.warn = [&notices](const std::string& line) { notices.warn(line); };
 }
 
-void RunSecrets::look_at_environment() {
+void RunSecrets::learn_environment() {
   if (known_) return;
   proxy_ = proxy_of_environment();
   known_ = known_secrets(inputs_.policy, own_);
+  // The first name of a value is shown in its place: that of a key says most.
+  const std::vector<std::string> keys = key_variables(inputs_);
+  std::stable_partition(known_->values.begin(), known_->values.end(),
+                        [&keys](const Secret& one) { return is_among(keys, one.name); });
+  sortie::learn(redactor_, inputs_.policy, known_->values);
 }
 
 void RunSecrets::collect(const std::optional<std::vector<std::filesystem::path>>& git_files) {
   if (collected_) return;
-  look_at_environment();
+  learn_environment();
   collected_.emplace();
   collect_keys();
   collect_sign_in();
-  std::vector<Secret>& all = *collected_;
-  all.insert(all.end(), known_->values.begin(), known_->values.end());
   for (auto& secret : git_config_secrets(
            inputs_.workspace, git_files ? *git_files : search_tree(inputs_.workspace).git_files))
-    all.push_back(std::move(secret));
+    collected_->push_back(std::move(secret));
   for (const TaskMcpServer& server : inputs_.task.mcp)
     for (Secret& secret : program_secrets(inputs_.policy, own_, server.command, server.environment))
-      all.push_back(std::move(secret));
+      collected_->push_back(std::move(secret));
   not_searched_for_ = known_->left_out;
   erase_variables();
 }
 
 void RunSecrets::learn() {
   if (std::exchange(learned_, true)) return;
-  sortie::learn(redactor_, inputs_.policy, *collected_);
+  // Each value is looked for in some twenty forms, which take a while to be made.
+  std::erase_if(*collected_, [this](const Secret& one) {
+    return std::any_of(known_->values.begin(), known_->values.end(),
+                       [&one](const Secret& known) { return known.value == one.value; });
+  });
+  redactor_.add_all(*collected_);
 }
 
 /// Also those from a file or descriptor, which no variable has.

@@ -37,15 +37,15 @@ class RunSecrets {
   /// @param notices  outlives the run's requests
   /// @throws Error  usage, auth
   void take_credentials(const SandboxProfile& profile, Notices& notices);
-  /// Looks through the environment. Reads nothing that this process does not have in its memory
-  /// already, so a keeper may still be forked later.
-  void look_at_environment();
+  /// Teaches the redactor the secrets of the environment. Reads nothing that this process does not
+  /// have in its memory already, so a keeper may still be forked later.
+  void learn_environment();
   /// Collects the secrets and erases their variables. Only the first call has an effect.
   /// @param git_files  files of repositories that may have credentials; nothing: searches the
   ///                   workspace for them
   void collect(const std::optional<std::vector<std::filesystem::path>>& git_files);
-  /// Teaches the redactor what was collected, before anything is recorded. Only the first call has an
-  /// effect; a run that fails before it calls this at its end, to redact its messages.
+  /// Teaches the redactor all that was collected, before anything is recorded. Only the first call has
+  /// an effect; a run that fails before it calls this at its end, to redact its messages.
   void learn();
 
   const Redactor& redactor() const noexcept { return redactor_; }
@@ -70,7 +70,7 @@ class RunSecrets {
   std::optional<RunSignIn> sign_in_;
   ProxySettings proxy_;
   std::optional<KnownSecrets> known_;             ///< the environment's
-  std::optional<std::vector<Secret>> collected_;  ///< all, in the order in which they are learned
+  std::optional<std::vector<Secret>> collected_;  ///< all others
   bool learned_ = false;
   std::vector<std::string> kept_;
   std::vector<std::string> not_searched_for_;

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/files/sync_together.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -173,13 +174,20 @@ void Transcript::write(const std::string& line) {
 
 void Transcript::sync() {
   if (!failure_.empty()) throw Error(failure_, ExitCode::environment, failed_by_);
+  if (!name_synced_) return sync_with_name();
   if (!synced_ && ::fdatasync(file_.get()) != 0) fail("fdatasync");
   synced_ = true;
-  if (name_synced_) return;
-  // The name must survive a power loss too, not only the bytes.
-  const Fd folder(::open(path_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::fsync(folder.get()) != 0) fail("fsync the folder of");
-  name_synced_ = true;
+}
+
+/// The name must survive a power loss too, not only the bytes.
+void Transcript::sync_with_name() {
+  std::vector<Fd> both;
+  both.emplace_back(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 3));
+  both.emplace_back(::open(path_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!both.front() || !both.back()) fail("open the folder of");
+  errno = sync_together(both);
+  if (errno != 0) fail("fsync");
+  synced_ = name_synced_ = true;
 }
 
 void Transcript::fail(const std::string& step) {

@@ -71,6 +71,7 @@ class Transcript {
   bool fits(const Record& record) const;
   std::string line(const Record& record, const Json& data) const;
   void write(const std::string& line);
+  void sync_with_name();
   void write_anchor();
   [[noreturn]] void fail(const std::string& step);
 

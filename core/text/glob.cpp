@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
+
+#include "core/text/text.h"
 
 namespace sortie {
 namespace {
-
-re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 /// One UTF-8 character, or any single invalid byte.
 constexpr const char* kCharacter =
@@ -43,25 +45,37 @@ std::optional<std::string> set_expression(std::string_view glob, std::size_t& at
   return set + "]";
 }
 
-/// An expression for any rest of a name except these words: RE2 has no such operator, but the
-/// complement of finitely many words is a regular language.
-std::string other_than(const std::vector<std::string_view>& words) {
-  if (words.empty()) return "[^/]*";
-  std::string firsts;
-  std::string expression;
+void add_quoted(char c, std::string& expression) {
+  if (!is_ascii_alphanumeric(c) && c != '_') expression += '\\';
+  expression += c;
+}
+
+/// Adds an expression for any rest of a name except those of these words: RE2 has no such operator,
+/// but the complement of finitely many words is a regular language.
+/// @param words  sorted, of letters, digits, '.', '_' and '-'
+/// @param at     where their rests begin: up to there they are the same
+void add_other_than(std::span<const std::string_view> words, std::size_t at,
+                    std::string& expression) {
   bool ends = false;
-  for (const std::string_view word : words) {
-    if (word.empty()) ends = true;
-    if (word.empty() || firsts.find(word.front()) != std::string::npos) continue;
-    firsts += word.front();
-    std::vector<std::string_view> rest;
-    for (const std::string_view other : words)
-      if (other.substr(0, 1) == word.substr(0, 1)) rest.push_back(other.substr(1));
-    expression += "|" + re2::RE2::QuoteMeta(piece(word.substr(0, 1))) + other_than(rest);
+  while (!words.empty() && words.front().size() == at) {
+    ends = true;
+    words = words.subspan(1);
   }
-  const std::string others =
-      firsts.empty() ? "[^/]" : "[^/" + re2::RE2::QuoteMeta(piece(firsts)) + "]";
-  return "(?:" + others + "[^/]*" + expression + (ends ? ")" : ")?");
+  expression += "(?:[^/";
+  char last = '\0';
+  for (const std::string_view word : words)
+    if (word[at] != std::exchange(last, word[at])) add_quoted(last, expression);
+  expression += "][^/]*";
+  while (!words.empty()) {
+    const char first = words.front()[at];
+    std::size_t count = 1;
+    while (count < words.size() && words[count][at] == first) ++count;
+    expression += '|';
+    add_quoted(first, expression);
+    add_other_than(words.first(count), at + 1, expression);
+    words = words.subspan(count);
+  }
+  expression += ends ? ")" : ")?";
 }
 
 /// Reads the words of "!(a|b)" that starts at `at`; on success moves `at` past it.
@@ -73,14 +87,16 @@ std::optional<std::string> other_expression(std::string_view glob, std::size_t& 
     const std::size_t bar = std::min(glob.find('|', begin), end);
     words.push_back(glob.substr(begin, bar - begin));
     const bool is_word = std::all_of(words.back().begin(), words.back().end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '.' || c == '_' || c == '-';
+      return is_ascii_alphanumeric(c) || c == '.' || c == '_' || c == '-';
     });
     if (words.back().empty() || !is_word) return std::nullopt;
     begin = bar + 1;
   }
   at = end + 1;
-  return other_than(words);
+  std::sort(words.begin(), words.end());
+  std::string expression;
+  add_other_than(words, 0, expression);
+  return expression;
 }
 
 /// The parts of an expression, as they are read.
@@ -92,10 +108,10 @@ class Expression {
     end_run();
   }
   void literal(char c) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '_';
-    if (plain)
+    if (c == '/')
       result_.expression += c;
+    else if (c > ' ' && c < '\x7f')
+      add_quoted(c, result_.expression);
     else
       result_.expression += re2::RE2::QuoteMeta(re2::StringPiece(&c, 1));
     // Other bytes have two cases in Latin-1, as which RE2 reads them.

@@ -71,10 +71,11 @@ Environment inherited(const Policy& policy, const Environment& own) {
         policy.environment_inherit == InheritedVariables::all ||
         (policy.environment_inherit == InheritedVariables::core && is_core_variable(name)) ||
         any_matches(included, name);
+    if (!wanted) continue;
     // A glob of `include` does not lift an exclusion; the variable's own name does.
-    const bool held_back = (any_matches(excluded, name) || policy.credentials.count(name) != 0) &&
+    const bool held_back = (policy.credentials.count(name) != 0 || any_matches(excluded, name)) &&
                            !contains(policy.environment_include, name);
-    if (wanted && !held_back) result.emplace(name, value);
+    if (!held_back) result.emplace(name, value);
   }
   return result;
 }

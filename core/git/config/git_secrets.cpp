@@ -45,14 +45,16 @@ std::vector<std::string> found_by(const Pattern& said, const std::string& value)
 /// The secrets in "!f() { echo username=x; echo password=SECRET; }; f".
 std::vector<std::string> said_by_helper(const std::string& value) {
   static const Pattern said =
-      Pattern::line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re");
+      Pattern::rare_line_expression(R"re((?:password|oauth_refresh_token)=([^\s;"'}]+))re",
+                                    {"password=", "oauth_refresh_token="});
   return found_by(said, value);
 }
 
 /// Secrets in a command line: "sshpass -p SECRET ssh", "curl -H 'Authorization: Bearer SECRET'".
 std::vector<std::string> said_in_command(const std::string& value) {
-  static const Pattern said = Pattern::line_expression(
-      R"re((?i:\bsshpass\s+-p\s*|\b(?:bearer|basic|token)\s+|private-token:\s*)['"]?([^\s'"]{6,}))re");
+  static const Pattern said = Pattern::rare_line_expression(
+      R"re((?i:\bsshpass\s+-p\s*|\b(?:bearer|basic|token)\s+|private-token:\s*)['"]?([^\s'"]{6,}))re",
+      {"sshpass", "bearer", "basic", "token"});
   return found_by(said, value);
 }
 

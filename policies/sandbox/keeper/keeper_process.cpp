@@ -229,8 +229,10 @@ int keep(KeeperStart& start) {
     if (!send_message(start.socket.get(), ready_message(built), handed)) return 1;
     gate.ours.reset();
     listener.reset();
-    // The layers are made while the other side goes on; no command starts before them.
+    // Done while the other side goes on; no command starts before it. To unmount waits for all
+    // processors (RCU).
     try {
+      if (profile.use_namespaces) leave_machine();
       if (!service) service.emplace(start, std::move(view));
     } catch (const std::exception& error) {
       refuse_all(start.socket, error.what());

@@ -74,8 +74,10 @@ void add(Places& places, const fs::path& path, Place::Kind kind, Access access) 
 }
 
 void add_machine(Places& places, const SandboxProfile& profile, const std::string& path_variable) {
+  // Most folders of PATH are among the readable ones too, and each takes some ten calls.
+  std::set<fs::path> added;
   const auto readable = [&](const fs::path& path) {
-    add(places, path, Place::Kind::machine, Access::read_only);
+    if (added.insert(path).second) add(places, path, Place::Kind::machine, Access::read_only);
   };
   for (std::size_t start = 0; start <= path_variable.size();) {
     const std::size_t end = std::min(path_variable.find(':', start), path_variable.size());
@@ -389,14 +391,6 @@ void mount_places(const Places& places, const WorkspaceSource& source, const Pri
   }
 }
 
-/// Leaves the machine's own tree (pivot_root(2), "pivot_root(".", ".")").
-void leave_machine() {
-  if (::syscall(SYS_pivot_root, ".", ".") != 0)
-    throw system_error("pivot_root", ExitCode::environment);
-  if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0)
-    throw system_error("umount of the machine's root", ExitCode::environment);
-}
-
 /// An existing folder to build on; its content has been opened before.
 const char* building_ground() {
   for (const char* folder : {"/tmp", "/mnt", "/usr"})
@@ -438,12 +432,20 @@ View build_view(const SandboxProfile& wanted, const std::string& path_variable,
   lay_path_masks(profile, own.path(), view);
   lay_git_files(profile.git, own.path(), view);
   make_mount_read_only(".");
-  leave_machine();
+  // pivot_root(2), "pivot_root(".", ".")": the machine's root lies on the view's now, where an
+  // absolute path does not lead.
+  if (::syscall(SYS_pivot_root, ".", ".") != 0)
+    throw system_error("pivot_root", ExitCode::environment);
   const fs::path& workspace = workspace_root(profile);
   view.workspace = open_folder(workspace.empty() ? "/" : workspace);
   view.private_root = own.take_root();
   view.user = user;
   return view;
+}
+
+void leave_machine() {
+  if (::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0)
+    throw system_error("umount of the machine's root", ExitCode::environment);
 }
 
 void remove_placeholders(const View& view) noexcept {

@@ -27,11 +27,15 @@ struct View {
 };
 
 /// Builds the view in the calling process's own, new mount and PID namespaces and makes it the
-/// root. Mounts of the machine that are not shown are unmounted.
+/// root. leave_machine() has to follow before a process is started in it.
 /// @param path_variable  sortie's own PATH: its folders are shown
 /// @throws Error  with the step and path; the process can only exit then
 View build_view(const SandboxProfile& profile, const std::string& path_variable,
                 UserNamespace user);
+
+/// Unmounts what the view does not show of the machine. The working directory must be the one that
+/// build_view() has left. @throws Error  the process can only exit then
+void leave_machine();
 
 /// Unmounts and removes the placeholders, so that none stays in the tree.
 void remove_placeholders(const View& view) noexcept;

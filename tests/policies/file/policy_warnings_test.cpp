@@ -20,6 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A PATH of one folder.
+auto only(const TemporaryFolder& folder) {
+  return [path = folder.path()] { return std::vector<std::filesystem::path>{path}; };
+}
+
 std::string warnings_of(const std::string& yaml, const PolicySurroundings& surroundings) {
   const Policy policy = parse_policy("version: 1\n" + yaml + "\n", "p.yaml", "/");
   std::string text;
@@ -53,8 +58,7 @@ BOOST_AUTO_TEST_SUITE(policy_warnings_suite)
 BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_with_a_remedy) {
   const TemporaryFolder path;
   write_file(path / "cargo", "");
-  const PolicySurroundings all{
-      .functions = {{"deploy"}}, .path = {path.path()}, .home = "/home/me"};
+  const PolicySurroundings all{.functions = {{"deploy"}}, .path = only(path), .home = "/home/me"};
   const PolicySurroundings none;
   const struct {
     const char* yaml;
@@ -127,7 +131,7 @@ BOOST_AUTO_TEST_CASE(what_was_probably_not_meant_is_warned_of_with_a_remedy) {
 BOOST_AUTO_TEST_CASE(the_presets_give_no_reason_for_a_warning) {
   const TemporaryFolder empty;
   const PolicySurroundings surroundings{
-      .functions = std::vector<std::string>(), .path = {empty.path()}, .home = "/home/me"};
+      .functions = std::vector<std::string>(), .path = only(empty), .home = "/home/me"};
   for (const std::string& name : preset_names()) {
     if (name == "auto-net") continue;  // its list is empty: policies that extend it have hosts
     const Policy policy = load_policy(name);
