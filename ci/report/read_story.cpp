@@ -207,6 +207,8 @@ void take_changes(const fs::path& folder, const StoryMaker& maker, const Json& r
 
 /// The answer of a review: {"findings": […]}, or the list alone.
 void take_findings(const std::string& text, RunStory& story) {
+  const std::string_view begin = trimmed(text).substr(0, 1);
+  if (begin != "{" && begin != "[") return;  // a long answer in words is not worth a try
   Json answer;
   try {
     answer = parse_json(text);
