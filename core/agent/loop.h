@@ -44,6 +44,7 @@ class CheckFilter : public EventSink {
  public:
   explicit CheckFilter(EventSink& to) : to_(to) {}
   void on(const RunEvent& event) override;
+  void consume(RunEvent&& event) override;
   void leave_out(std::vector<CheckRecord> recorded) { recorded_ = std::move(recorded); }
 
  private:
