@@ -130,7 +130,8 @@ void Handover::withdraw_success() {
 
 /// The message is in the output folder too, so an error is only printed.
 void Handover::print_message() {
-  const int number = write(message_for_stdout(message_, is_json_));
+  const bool as_it_is = ::isatty(STDOUT_FILENO) != 1 && !ci_systems().any();
+  const int number = as_it_is ? write(message_) : write(message_for_stdout(message_, is_json_));
   if (number != 0)
     parts_.record.take_stdout_failure(number, std::string("sortie: ") + error_of(number).what());
 }

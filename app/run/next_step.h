@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/inputs/options.h"
 #include "app/inputs/run_inputs.h"
@@ -16,8 +17,8 @@ struct EndFacts {
   const RunOptions& options;
   const RunResult& result;  ///< with its code, reason and artifacts
   const Tally& tally;
-  std::string kind{};     ///< of a failure: as in ModelError or LoopResult, or kNoChanges
-  std::string message{};  ///< the agent's last one
+  std::string kind{};          ///< of a failure: as in ModelError or LoopResult, or kNoChanges
+  std::string_view message{};  ///< the agent's last one
 };
 
 /// The denied command, or the tool with its path, in quotes, as it could be pasted.

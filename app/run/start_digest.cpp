@@ -70,4 +70,10 @@ void StartDigest::on(const RunEvent& event) {
   if (std::holds_alternative<ModelAnswered>(event.what)) settle();
 }
 
+void StartDigest::consume(RunEvent&& event) {
+  const bool answered = std::holds_alternative<ModelAnswered>(event.what);
+  parts_.record.events().consume(std::move(event));
+  if (answered) settle();
+}
+
 }  // namespace sortie

@@ -45,6 +45,7 @@ class StartDigest : public EventSink {
   /// Passes an event of the agent on to the record. The digest follows the first response of the model,
   /// before a call of it has an effect.
   void on(const RunEvent& event) override;
+  void consume(RunEvent&& event) override;
 
  private:
   void look(const std::stop_token& stop);

@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostMessage = 64u << 10;
 constexpr std::size_t kMostAnswer = 8u << 20;
+/// Read of both ends of a long answer in words: more than is shown of it.
+constexpr std::size_t kWords = 256u << 10;
 constexpr std::size_t kMostFindings = 1000;
 constexpr std::size_t kMostFindingText = 4096;
 constexpr std::size_t kMostPaths = 500;
@@ -230,16 +232,29 @@ void take_findings(const std::string& text, RunStory& story) {
   }
 }
 
-void take_message(const fs::path& folder, const Json& result, RunStory& story) {
-  std::string text;
-  for (const char* name : {"last-message.txt", "last-message.json"})
-    if (text.empty() && result["artifacts"].find(name) != nullptr)
-      text = read_part(folder / name, 0, kMostAnswer);
-  if (!text.empty()) {
-    take_findings(text, story);
-    story.message = excerpt_of(trimmed(text), {.head = kMostMessage, .tail = 4096});
-    return;
+/// @return  whether the file has a message
+bool take_message_of(const fs::path& file, RunStory& story) {
+  std::uint64_t size = 0;
+  open_regular(file, size);
+  std::string text = read_part(file, 0, kWords);
+  if (text.empty()) return false;
+  const std::string_view first = trimmed(text).substr(0, 1);
+  const bool may_be_json = first.empty() || first == "{" || first == "[";
+  std::uint64_t between = 0;
+  if (may_be_json || size <= 2 * kWords) {
+    text = read_part(file, 0, kMostAnswer);
+    if (may_be_json) take_findings(text, story);
+  } else {  // words, of which the beginning and the end are shown
+    between = size - 2 * kWords;
+    text += read_part(file, kWords + between, kWords);
   }
+  story.message = excerpt_of(trimmed(text), {.head = kMostMessage, .tail = 4096}, between);
+  return true;
+}
+
+void take_message(const fs::path& folder, const Json& result, RunStory& story) {
+  for (const char* name : {"last-message.txt", "last-message.json"})
+    if (result["artifacts"].find(name) != nullptr && take_message_of(folder / name, story)) return;
   for (auto turn = story.turns.rbegin(); turn != story.turns.rend(); ++turn)
     if (!turn->aside && turn->calls.empty() && !turn->words.empty()) {
       story.message = turn->words;

@@ -221,7 +221,7 @@ void Conversation::record_response(Response& response, std::int64_t input_tokens
   const bool measured = response.usage.has_value();
   if (!measured) response.usage = estimated_usage(response, input_tokens);
   const auto cost = parts_.budget.count_tokens(*response.usage, source_);
-  parts_.events.on(model_response_event(
+  parts_.events.consume(model_response_event(
       turn_, response,
       {.model = limits().name, .cost = cost, .estimated = !measured, .aside = aside}));
   if (!measured && !std::exchange(usage_reported_, true))

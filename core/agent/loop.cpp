@@ -323,6 +323,11 @@ std::string Loop::check_text(const Response& response) {
 /// may have started anew in any piece: the first piece counts from which on the text is JSON.
 void Loop::take_message(std::string message, bool continues) {
   if (!continues) pieces_.clear();
+  if (continues && pieces_.empty()) pieces_.push_back(std::move(last_message_));
+  if (pieces_.empty()) {  // the first piece, or all there is: it may be megabytes
+    last_message_ = std::move(message);
+    return;
+  }
   pieces_.push_back(std::move(message));
   const auto from = [&](std::size_t first) {
     std::string text;

@@ -44,6 +44,7 @@ class CheckFilter : public EventSink {
  public:
   explicit CheckFilter(EventSink& to) : to_(to) {}
   void on(const RunEvent& event) override;
+  void consume(RunEvent&& event) override;
   void leave_out(std::vector<CheckRecord> recorded) { recorded_ = std::move(recorded); }
 
  private:
@@ -175,7 +176,7 @@ class Loop {
   std::stop_token tools_stop_{};        ///< stop requested, or the budget's time is up
   bool too_long_ = false;               ///< the provider rejected the last request as too long
   std::string last_message_;
-  std::vector<std::string> pieces_;           ///< the pieces of last_message_, as they were cut
+  std::vector<std::string> pieces_;  ///< of last_message_, as they were cut; none: it is one
   std::unordered_set<std::string> answered_;  ///< ids of the calls that have an output
   int corrections_ = 0;                       ///< in a row
   int text_corrections_ = 0;                  ///< in a row

@@ -42,6 +42,11 @@ void CheckFilter::on(const RunEvent& event) {
   to_.on(event);
 }
 
+void CheckFilter::consume(RunEvent&& event) {
+  if (std::holds_alternative<CheckRecord>(event.what)) return on(event);
+  to_.consume(std::move(event));
+}
+
 LoopResult Loop::resume(EarlierTurn earlier, std::stop_token stop) {
   begin_run();
   last_message_ = std::move(earlier.message);

@@ -25,6 +25,7 @@ BodyReader::BodyReader(const BodyFraming& framing, const Http1Options& options)
 }
 
 std::string_view BodyReader::next(std::string_view& bytes) {
+  if (state_ == State::chunk_end || state_ == State::chunk_size) pass_plain_size(bytes);
   if (state_ == State::content || state_ == State::chunk_content) return take_content(bytes);
   if (state_ != State::done && state_ != State::malformed) read_line(bytes);
   return {};
@@ -43,6 +44,26 @@ std::string_view BodyReader::take_content(std::string_view& bytes) {
   if (framing_.kind != BodyFraming::Kind::until_close) left_ -= size;
   if (left_ == 0) state_ = state_ == State::content ? State::done : State::chunk_end;
   return piece;
+}
+
+/// Reads the end of a chunk and the size of the next one where they are whole and as nearly all servers
+/// write them; read_line() reads all others. A stream of a model has a chunk for each delta.
+void BodyReader::pass_plain_size(std::string_view& bytes) {
+  if (!lines_.begun().empty()) return;
+  std::string_view rest = bytes;
+  if (state_ == State::chunk_end) {
+    if (!rest.starts_with("\r\n")) return;
+    rest.remove_prefix(2);
+  }
+  const char* const most = rest.data() + std::min<std::size_t>(rest.size(), 15);
+  std::uint64_t size = 0;
+  const auto result = std::from_chars(rest.data(), most, size, 16);
+  const auto digits = static_cast<std::size_t>(result.ptr - rest.data());
+  if (result.ec != std::errc() || digits == 0 || !rest.substr(digits).starts_with("\r\n")) return;
+  rest.remove_prefix(digits + 2);
+  left_ = size;
+  state_ = size == 0 ? State::trailer : State::chunk_content;
+  bytes = rest;
 }
 
 /// chunk = 1*HEXDIG [";" extensions] CRLF data CRLF; the last has size 0 and is followed by trailer

@@ -33,6 +33,7 @@ class BodyReader {
   enum class State { content, chunk_size, chunk_content, chunk_end, trailer, done, malformed };
 
   std::string_view take_content(std::string_view& bytes);
+  void pass_plain_size(std::string_view& bytes);
   void read_line(std::string_view& bytes);
   void read_chunk_size(std::string_view line);
   void fail(const char* problem);

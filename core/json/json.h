@@ -105,9 +105,9 @@ class Json {
 /// @throws JsonError
 Json parse_json(std::string_view text, std::size_t max_depth = 128);
 
-/// As parse_json, but without the members of that name in objects which are members of the root:
-/// their text is checked, and they are not kept. For large members that are known already.
-Json parse_json_without(std::string_view text, std::string_view left_out);
+/// As parse_json, but texts of more than 64 KiB become empty: they are checked, and not kept. For
+/// megabytes that are known already.
+Json parse_json_without_long_texts(std::string_view text);
 
 /// Whether the text is one JSON value in UTF-8 and nothing else, without building it; nested to any
 /// depth, and names may repeat.

@@ -101,11 +101,13 @@ void RepetitionGuard::feed_prose(std::string_view piece) {
 /// Takes the ASCII characters at the beginning, up to the next check, at once: most texts are mostly
 /// ASCII. @return  their number
 std::size_t RepetitionGuard::take_ascii(std::string_view piece) {
-  const auto ascii = piece.substr(0, kStep - unseen_);
-  const auto end = std::find_if(ascii.begin(), ascii.end(),
+  const auto most = piece.substr(0, kStep - unseen_);
+  const auto end = std::find_if(most.begin(), most.end(),
                                 [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-  last_.append(ascii.begin(), end);
-  const auto count = static_cast<std::size_t>(end - ascii.begin());
+  const auto count = static_cast<std::size_t>(end - most.begin());
+  const std::size_t begin = last_.size();
+  last_.resize(begin + count);
+  std::copy(most.begin(), end, last_.begin() + static_cast<std::ptrdiff_t>(begin));
   unseen_ += count;
   if (unseen_ >= kStep) check();
   return count;
@@ -120,12 +122,14 @@ void RepetitionGuard::check() {
   unseen_ = 0;
   passage_.clear();
   if (last_.size() < kWindow) return;
-  last_.erase(0, last_.size() - kWindow);
+  // Not at each check: moving the window costs more than looking at it.
+  if (last_.size() >= kMostKept) last_.erase(0, last_.size() - kWindow);
+  const std::u32string_view window = std::u32string_view(last_).substr(last_.size() - kWindow);
   for (std::size_t period = kShortest; period <= kLongest; ++period) {
     const auto shift = static_cast<std::ptrdiff_t>(period);
     // Compared from the end: most periods fail at the first character.
-    if (!std::equal(last_.rbegin(), last_.rend() - shift, last_.rbegin() + shift)) continue;
-    for (auto c = last_.end() - shift; c != last_.end(); ++c) append_utf8(passage_, *c);
+    if (!std::equal(window.rbegin(), window.rend() - shift, window.rbegin() + shift)) continue;
+    for (auto c = window.end() - shift; c != window.end(); ++c) append_utf8(passage_, *c);
     return;
   }
 }

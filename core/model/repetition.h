@@ -49,7 +49,8 @@ class RepetitionGuard {
   void check();
 
   static constexpr std::size_t kStep = 500;
-  std::u32string last_;     ///< the last characters: the window, and those not checked yet
+  static constexpr std::size_t kMostKept = 2 * kWindow;
+  std::u32string last_;  ///< the last characters: the window, those before it, and unchecked ones
   std::size_t unseen_ = 0;  ///< characters since the last check
   char32_t partial_ = 0;    ///< a character whose last bytes have not arrived
   int missing_ = 0;         ///< the number of these bytes

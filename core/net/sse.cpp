@@ -10,6 +10,8 @@ namespace sortie {
 
 namespace {
 
+/// Larger buffers are given back: they may have megabytes.
+constexpr std::size_t kKeptBytes = 64u << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Where the first line of the bytes ends; their size where that has not come.
@@ -103,7 +105,8 @@ void SseParser::dispatch(const Sink& sink) {
   const SseEvent event{name_, only_line_.data() ? only_line_ : std::string_view(data_)};
   if (data_lines_ > 0) sink(event);
   name_.clear();
-  data_ = {};  // given back: it may have been megabytes
+  if (data_.capacity() > kKeptBytes) std::string().swap(data_);
+  data_.clear();
   only_line_ = {};
   // The one long line of an event is often not the last: its buffer takes the next.
   joined_.clear();

@@ -121,8 +121,9 @@ ExitStatus run_command(Launcher& launcher, const Command& command, const Command
     deadline = steady_clock::now() + kEndWithin;
   };
 
-  for (;;) {
-    if (const auto status = running->status()) {
+  // Asked once first, and not again while there is output and no sign of an end: that is a system call.
+  for (bool may_be_over = true;;) {
+    if (const auto status = may_be_over ? running->status() : std::nullopt) {
       // All processes are dead, so the pipes hold the last of the output.
       open.read_the_rest();
       ExitStatus result = *status;
@@ -147,6 +148,9 @@ ExitStatus run_command(Launcher& launcher, const Command& command, const Command
         std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count(), longest);
     if (::poll(wait, std::size(wait), static_cast<int>(left)) < 0 && errno != EINTR)
       throw system_error("poll");
+    const bool has_traffic = std::any_of(std::begin(wait) + 2, std::end(wait),
+                                         [](const pollfd& one) { return one.revents != 0; });
+    may_be_over = !has_traffic || wait[0].fd < 0 || wait[0].revents != 0;
     if (stop.stop_requested()) end(Ending::cancelled);
     open.go_on(wait + 2);
     if (open.is_over_limit()) end(Ending::output_limit);

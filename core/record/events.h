@@ -36,6 +36,8 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void on(const RunEvent& event) = 0;
+  /// The same for an event that nobody needs afterwards: one of megabytes need not be copied.
+  virtual void consume(RunEvent&& event) { on(event); }
 };
 
 /// Facts about a response that are not in it.

@@ -208,15 +208,38 @@ void EventFanout::sync() {
 
 void EventFanout::on(const RunEvent& event) {
   const std::lock_guard lock(mutex_);
-  turn_ = event.turn;
   Record record = to_record(event);
+  const std::optional<RunEvent> redacted = write(record);
+  tell(redacted ? *redacted : event);
+}
+
+void EventFanout::consume(RunEvent&& event) {
+  const std::lock_guard lock(mutex_);
+  auto* const answered = std::get_if<ModelAnswered>(&event.what);
+  if (answered == nullptr) return on(event);
+  // The items are the record's while it is written, and the event's again for those who hear of it.
+  Json items = std::exchange(answered->items, Json::array());
+  Record record = to_record(event);
+  record.data.set("items", std::move(items));
+  const std::optional<RunEvent> redacted = write(record);
+  if (!redacted) answered->items = std::move(*record.data.find("items"));
+  tell(redacted ? *redacted : event);
+}
+
+/// @return  the event without secrets, if it had some
+std::optional<RunEvent> EventFanout::write(Record& record) {
+  turn_ = record.turn;
   std::optional<RunEvent> redacted;
   if (auto changed = redactor_.changed(record.data)) {
     record.data = std::move(*changed);
     redacted = read_event(record.type, record.turn, record.data);
   }
   if (transcript_ != nullptr) transcript_->on(record);
-  for (EventSink* sink : sinks_) sink->on(redacted ? *redacted : event);
+  return redacted;
+}
+
+void EventFanout::tell(const RunEvent& event) {
+  for (EventSink* sink : sinks_) sink->on(event);
 }
 
 namespace {

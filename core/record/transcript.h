@@ -103,12 +103,16 @@ class EventFanout : public EventSink {
   void record_to(Transcript& transcript) { transcript_ = &transcript; }
   void add(EventSink& sink) { sinks_.push_back(&sink); }
   void on(const RunEvent& event) override;
+  void consume(RunEvent&& event) override;
   /// Transcript::sync(); also for a sink that gets an event.
   void sync();
   /// The turn of the last event, for events from other threads.
   int turn() const noexcept { return turn_; }
 
  private:
+  std::optional<RunEvent> write(Record& record);
+  void tell(const RunEvent& event);
+
   const Redactor& redactor_;
   Transcript* transcript_ = nullptr;
   std::vector<EventSink*> sinks_;

@@ -12,6 +12,8 @@ namespace {
 /// more.
 constexpr std::size_t kPatternWeight = 1;
 constexpr std::size_t kShapeWeight = 0;
+/// Of a text that most likely has no secret: copied, it stays in the processor's cache.
+constexpr std::size_t kPartBytes = 64u << 10;
 
 /// The prefixes of token_shapes(); a needle's index is its row.
 const NeedleSearch& prefixes() {
@@ -107,6 +109,8 @@ std::vector<SecretPart> Redactor::find_all(std::string_view text, Audience audie
   std::vector<SecretPart> found;
   StreamRedactor stream(*this, needles(), audience);
   if (audience == Audience::record && is_clean_text(text, *stream.needles_)) return found;
+  if (text.size() > kPartBytes && !StreamRedactor(*this, stream.needles_, audience).finds_any(text))
+    return found;
   stream.find(text);
   stream.find_rest();
   for (const auto& part : stream.parts_) found.push_back({part.begin, part.end, part.name});
@@ -168,6 +172,17 @@ std::string StreamRedactor::whole(std::string text) {
   find_in(held_, 0);
   find_rest();
   return parts_.empty() ? std::move(held_) : release(held_.size());
+}
+
+/// Whether there is something to redact in a whole text, of which only a part is held at a time.
+bool StreamRedactor::finds_any(std::string_view text) {
+  for (; !text.empty(); text.remove_prefix(std::min(text.size(), kPartBytes))) {
+    find(text.substr(0, kPartBytes));
+    if (!parts_.empty()) return true;
+    release(settled());
+  }
+  find_rest();
+  return !parts_.empty();
 }
 
 /// Continues with needles added meanwhile; the held-back text is searched again.

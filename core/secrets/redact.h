@@ -132,6 +132,7 @@ class StreamRedactor {
 
   void find(std::string_view chunk);
   void find_rest();
+  bool finds_any(std::string_view text);
   void find_in(std::string_view chunk, std::size_t offset);
   std::string whole(std::string text);
   void renew();

@@ -65,17 +65,36 @@ std::string_view without_blanks(std::string_view text) noexcept { return without
 
 std::string_view trimmed(std::string_view text) noexcept { return without(" \t\r\n", text); }
 
+namespace {
+
+bool begins_with_eight_ascii(std::string_view bytes) noexcept {
+  std::uint64_t eight = 0;
+  if (bytes.size() < sizeof eight) return false;
+  std::memcpy(&eight, bytes.data(), sizeof eight);
+  return (eight & 0x8080808080808080u) == 0;
+}
+
+/// As many as the compiler turns into few steps.
+constexpr std::size_t kManyBytes = 64;
+
+bool begins_with_many_ascii(std::string_view bytes) noexcept {
+  if (bytes.size() < kManyBytes) return false;
+  unsigned char all = 0;
+  for (std::size_t i = 0; i < kManyBytes; ++i)
+    all = static_cast<unsigned char>(all | static_cast<unsigned char>(bytes[i]));
+  return all < 0x80;
+}
+
+}  // namespace
+
 bool is_utf8(std::string_view bytes) noexcept {
   std::size_t bad = 0;
   while (!bytes.empty()) {
-    // Most text is ASCII: eight bytes at once.
-    std::uint64_t eight = 0;
-    if (bytes.size() >= sizeof eight) {
-      std::memcpy(&eight, bytes.data(), sizeof eight);
-      if ((eight & 0x8080808080808080u) == 0) {
-        bytes.remove_prefix(sizeof eight);
-        continue;
-      }
+    // Most text is ASCII: many bytes at once.
+    if (begins_with_eight_ascii(bytes)) {
+      bytes.remove_prefix(sizeof(std::uint64_t));
+      while (begins_with_many_ascii(bytes)) bytes.remove_prefix(kManyBytes);
+      continue;
     }
     const std::size_t length = character_length(bytes, bad);
     if (length == 0) return false;

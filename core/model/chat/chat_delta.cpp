@@ -1,7 +1,6 @@
 #include "core/model/chat/chat_delta.h"
 
-#include <algorithm>
-
+#include "core/json/json_text.h"
 #include "core/json/json_visitor.h"
 #include "core/text/text.h"
 
@@ -96,9 +95,7 @@ class TextVisitor : public JsonVisitor {
 
 /// Whether the text stands in a JSON string as it is.
 bool is_plain(std::string_view text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; }) &&
-         is_utf8(text);
+  return unescaped_length(text) == text.size() && is_utf8(text);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "core/json/json_visitor.h"
 #include "core/model/wire.h"
 
 namespace sortie {
@@ -50,41 +49,6 @@ bool is_same(const Json& one, const Json& other) {
   });
 }
 
-/// Finds the ids of a terminal event's items, {"response":{"output":[{"id":…}]}}.
-class OutputIds : public JsonVisitor {
- public:
-  std::vector<Ids> found{};
-
-  bool begin(Json::Type) override {
-    ++depth_;
-    if (depth_ == 3) in_output_ = names_[0] == "response" && names_[1] == "output";
-    if (depth_ == 4 && in_output_) found.emplace_back();
-    return true;
-  }
-  bool end() override {
-    if (depth_-- == 3) in_output_ = false;
-    return true;
-  }
-  bool name(std::string_view text) override {
-    if (depth_ == 1 || depth_ == 2) names_[depth_ - 1] = text;
-    if (depth_ == 4) member_ = text;
-    return true;
-  }
-  bool value(Json::Type, std::string_view text) override {
-    if (depth_ != 4 || !in_output_) return true;
-    if (member_ == "type") found.back().type = text;
-    if (member_ == "id") found.back().id = text;
-    if (member_ == "call_id") found.back().call_id = text;
-    return true;
-  }
-
- private:
-  int depth_ = 0;
-  bool in_output_ = false;
-  std::string names_[2];  ///< of the members that are open: of the event, of its response
-  std::string member_;
-};
-
 }  // namespace
 
 bool ResponseItems::add(std::optional<std::int64_t> index, Json& item) {
@@ -98,14 +62,13 @@ bool ResponseItems::add(std::optional<std::int64_t> index, Json& item) {
   return true;
 }
 
-bool ResponseItems::are_all_of(std::string_view terminal_event) const {
-  OutputIds output;
-  if (items_.empty() || !visit_json(terminal_event, output)) return false;
+bool ResponseItems::are_all_of(const Json& output) const {
+  if (items_.empty()) return false;
   std::set<std::string> known;
   for (const auto& [index, item] : items_)
     for (auto& key : ids_of(item).keys()) known.insert(std::move(key));
-  return std::all_of(output.found.begin(), output.found.end(), [&known](const Ids& ids) {
-    const auto keys = ids.keys();
+  return std::all_of(output.items().begin(), output.items().end(), [&known](const Json& item) {
+    const auto keys = ids_of(item).keys();
     return std::any_of(keys.begin(), keys.end(),
                        [&known](const std::string& key) { return known.count(key) != 0; });
   });

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/json/json.h"
@@ -18,9 +17,8 @@ class ResponseItems {
   /// @param item   taken if there is a place for it
   /// @return       false: there is none behind the largest index
   bool add(std::optional<std::int64_t> index, Json& item);
-  /// Whether the terminal event has no item that is not here, by the ids. Builds no tree: the event
-  /// may have megabytes.
-  bool are_all_of(std::string_view terminal_event) const;
+  /// Whether there are some, and a terminal event with this output has no others, by the ids.
+  bool are_all_of(const Json& output) const;
   /// Takes the items in order, and those of the terminal event's output that are not among them: an
   /// item is known again by its ids, else by its content, since gateways may give new ids.
   std::vector<Json> take_with(const std::vector<Json>& output);

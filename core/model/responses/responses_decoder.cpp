@@ -6,6 +6,7 @@
 #include "core/json/json.h"
 #include "core/model/escaped_text.h"
 #include "core/model/model.h"
+#include "core/model/responses/responses_delta.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -175,18 +176,6 @@ void read_output_items(std::vector<Json> output, CallReader& calls, Response& re
   }
 }
 
-/// The event's type without parsing: the `event:` line, else the first member of the data if that is
-/// `type`, as OpenAI writes it; else "".
-std::string_view quick_type(const SseEvent& event) {
-  if (!event.name.empty()) return event.name;
-  constexpr std::string_view kBegin = "{\"type\":\"";
-  if (!event.data.starts_with(kBegin)) return {};
-  const auto rest = event.data.substr(kBegin.size());
-  const auto end = rest.find_first_of("\"\\");
-  return end == std::string_view::npos || rest[end] != '"' ? std::string_view()
-                                                           : rest.substr(0, end);
-}
-
 /// Events with whole parts of an item, which the item's own event repeats: megabytes of a long text.
 bool is_repeated_later(std::string_view type) {
   return type == "response.output_text.done" || type == "response.content_part.done" ||
@@ -209,17 +198,15 @@ std::optional<Usage> read_usage(const Json& usage) {
 
 WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
   if (state_ != State::going_on || event.data == "[DONE]") return state_;
-  const std::string_view kind = quick_type(event);
+  const std::string_view kind = quick_type(event.name, event.data);
   if (kind.ends_with(".delta")) {
     if (wants_text()) read_delta(kind, event.data);
     return state_;
   }
   if (is_repeated_later(kind)) return state_;
   try {
-    // The last event repeats the items: mostly all of them, and no others.
     const bool terminal = kind == "response.completed" || kind == "response.incomplete";
-    const bool repeats = terminal && items_.are_all_of(event.data);
-    Json json = repeats ? parse_json_without(event.data, "output") : parse_json(event.data);
+    Json json = terminal ? read_terminal(event.data) : parse_json(event.data);
     std::string type = json.string_at("type");
     if (type.empty()) type = event.name;
     if (!json.is_object() && type.starts_with("response."))
@@ -249,22 +236,25 @@ WireDecoder::State ResponsesDecoder::read_whole(std::string_view body) {
   return state_;
 }
 
+/// The last event repeats the items: mostly all of them, and no others. Then it has no output.
+Json ResponsesDecoder::read_terminal(std::string_view data) const {
+  if (items_.items().empty()) return parse_json(data);
+  Json event = parse_json_without_long_texts(data);
+  Json* const response = event.find("response");
+  Json* const output = response ? response->find("output") : nullptr;
+  if (!output) return event;
+  if (!items_.are_all_of(*output)) return parse_json(data);
+  *output = Json::array();
+  return event;
+}
+
 /// Ignores what it can't read: the whole text comes later.
 void ResponsesDecoder::read_delta(std::string_view type, std::string_view data) {
   const bool message = type == "response.output_text.delta";
   if (!message && type != "response.reasoning_summary_text.delta" &&
       type != "response.reasoning_text.delta")
     return;
-  constexpr std::string_view kBegin = "\"delta\":";
-  // Only ids precede this member, so the search can't find the name inside a text.
-  std::size_t at = data.find(kBegin);
-  if (at == std::string_view::npos) return;
-  at += kBegin.size();
-  while (at < data.size() && data[at] == ' ') ++at;
-  if (at >= data.size() || data[at] != '"') return;
-  const std::size_t end = escaped_end(data, at + 1);
-  if (end == std::string_view::npos) return;
-  const std::string_view text = data.substr(at + 1, end - at - 1);
+  const std::string_view text = delta_of(data);
   if (message && message_.size() < kMaxResponseBytes) grow_by(message_, text);
   emit_escaped(message ? Text::message : Text::reasoning, text);
 }
@@ -288,9 +278,10 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
     response_.served_model = event["response"].string_at("model", response_.served_model);
   } else if (type == "response.output_item.done") {
     Json* item = event.find("item");
+    const bool is_message = item && item->string_at("type") == "message";
     if (!item || !item->is_object() || !items_.add(event["output_index"].integer(), *item))
       return fail_as_cut("an item of the stream can't be read");
-    if (item->string_at("type") == "message") message_ = {};
+    if (is_message) std::string().swap(message_);  // given back
   } else if (type == "response.completed" || type == "response.incomplete") {
     if (!event["response"].is_object())
       return fail_as_cut("the terminal event of the stream has no response");

@@ -22,6 +22,7 @@ class ResponsesDecoder : public WireDecoder {
   std::string message_so_far() const override;
 
  private:
+  Json read_terminal(std::string_view data) const;
   void read_event(std::string_view type, Json& event);
   void read_delta(std::string_view type, std::string_view data);
   void complete(const Json& response, bool incomplete);

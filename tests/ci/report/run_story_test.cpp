@@ -11,6 +11,7 @@
 #include "core/files/files.h"
 #include "core/record/event_codec.h"
 #include "core/record/transcript.h"
+#include "core/text/text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/scripted_model.h"
 #include "tests/support/temporary_folder.h"
@@ -81,7 +82,7 @@ RunEvent run_ended() {
   end.reason = "verification failed";
   end.result = parse_json(
       R"({"status":"task-failed","exit_code":1,"reason":"verification failed: exit 2",)"
-      R"("next":"read it","verified":false,"artifacts":{"partial.diff":"sha256:0",)"
+      R"("next":"read it","verified":false,"artifacts":{"last-message.txt":"sha256:1","partial.diff":"sha256:0",)"
       R"("submodules/../../x.diff":"sha256:0"},"ignored_changes":["build/x"],)"
       R"("verification":{"changed":["new.txt"]},"durations":{"own_ms":7},)"
       R"("guarantees":{"writes":{"proved":true,"detail":"tried"}},"warnings":["look"]})");
@@ -282,6 +283,29 @@ BOOST_AUTO_TEST_CASE(a_plan_is_told_by_its_reason_or_by_its_step) {
   BOOST_TEST(texts ==
              "plan, 1 of 2 steps done: write the test\nplan, 1 of 2 steps done: it is harder\n"
              "plan, 0 of 0 steps done\n");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_long_message_both_ends_are_told) {
+  std::vector<RunEvent> events = failed_run();
+  events.push_back(run_ended());
+  std::string lines;
+  for (int i = 0; i < 400'000; ++i) lines += "line " + std::to_string(i) + "\n";
+  for (const std::size_t size : {std::size_t{100}, std::size_t{600'000}, lines.size()}) {
+    BOOST_TEST_CONTEXT(size) {
+      const TemporaryFolder folder;
+      record(folder, events);
+      std::string text = lines.substr(0, size);
+      text.back() = '\n';
+      write_file(folder / "last-message.txt", text);
+      const Excerpt whole = excerpt_of(trimmed(text), {.head = 64u << 10, .tail = 4096});
+
+      const Excerpt told = read_run_story(folder.path()).message;
+
+      BOOST_TEST(told.head == whole.head);
+      BOOST_TEST(told.tail == whole.tail);
+      BOOST_TEST(told.left_out == whole.left_out);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_run_without_an_end_is_told_as_far_as_it_went) {

@@ -2,9 +2,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/files/files.h"
 #include "core/record/transcript.h"
 #include "tests/core/record/sample_run.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/fakes/scripted_model.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -35,6 +38,42 @@ BOOST_AUTO_TEST_CASE(sinks_hear_of_an_event_in_their_order_without_secrets) {
       RunEvent{1, ToolOutputRecord{.call_id = "c", .tool = "shell", .output = "s3cret-value"}});
 
   BOOST_TEST(log == "1[REDACTED:K]2[REDACTED:K]");
+}
+
+BOOST_AUTO_TEST_CASE(an_event_that_is_consumed_is_told_and_recorded_like_any_other) {
+  class Told : public EventSink {
+   public:
+    std::string log;
+    void on(const RunEvent& event) override {
+      const Record record = to_record(event);
+      log += record.type + ' ' + std::to_string(record.turn) + ' ' + write_json(record.data) + '\n';
+    }
+  };
+  const Redactor redactor(std::vector<Secret>{{"K", "s3cret-value"}});
+  const RunEvent rows[] = {
+      {1, ModelAnswered{.id = "a", .items = Json::array({"plain", Json::array({1})})}},
+      {2, ModelAnswered{.id = "a", .items = Json::array({"a s3cret-value"})}},
+      {3, ModelAnswered{.id = "s3cret-value"}},
+      {4, CheckRecord{.check = "c", .saw = "s3cret-value"}},
+  };
+  for (const RunEvent& event : rows) {
+    const auto made = [&](bool consumed) {
+      const TemporaryFolder folder;
+      FakeClock clock;
+      Transcript transcript(folder.path(), clock);
+      Told told;
+      EventFanout fanout(redactor);
+      fanout.record_to(transcript);
+      fanout.add(told);
+      if (consumed)
+        fanout.consume(RunEvent(event));
+      else
+        fanout.on(event);
+      BOOST_TEST(fanout.turn() == event.turn);
+      return told.log + read_file(folder / kTranscriptName);
+    };
+    BOOST_TEST(made(true) == made(false));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_decision_becomes_part_of_its_approval_record) {

@@ -385,4 +385,23 @@ BOOST_AUTO_TEST_CASE(the_secret_found_is_named) {
   BOOST_TEST(Redactor().find("anything") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_secret_is_found_anywhere_in_a_long_text) {
+  const std::string token = "ghp_0123456789abcdefghijklmnopqrstuvwxyzA";
+  const std::string plain(200'000, ' ');
+  for (std::size_t before : {0u, 65'490u, 65'500u, 65'536u, 131'072u, 199'950u}) {
+    for (const std::string& secret : std::vector<std::string>{kKey, token}) {
+      BOOST_TEST_CONTEXT(secret << " at " << before) {
+        std::string text = plain;
+        text.replace(before, secret.size(), secret);
+        const auto found = redactor().find_all(text, Audience::tools);
+        BOOST_REQUIRE(found.size() == 1u);
+        BOOST_TEST(found[0].begin == before);
+        BOOST_TEST(found[0].end == before + secret.size());
+      }
+    }
+  }
+  BOOST_TEST(redactor().find(plain, Audience::tools) == "");
+  BOOST_TEST(redactor().find(plain + token, Audience::tools) != "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -103,6 +103,48 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8_cut_the_stream) {
   BOOST_TEST(decoded.shown.string_at("kind") == "cut");
 }
 
+BOOST_AUTO_TEST_CASE(a_message_that_is_whole_is_said_once) {
+  const OpenAiResponses wire;
+  const std::unique_ptr<WireDecoder> decoder = wire.decoder({});
+  decoder->on_text([](WireDecoder::Text, std::string_view) {});
+  const auto delta = [&](const std::string& text) {
+    decoder->read({"response.output_text.delta", R"({"delta":")" + text + R"("})"});
+  };
+
+  delta("one ");
+  decoder->read({"response.output_item.done",
+                 R"({"output_index":0,"item":{"type":"message","content":[{"type":"output_text",)"
+                 R"("text":"one "}]}})"});
+  delta("two");
+
+  BOOST_TEST(decoder->message_so_far() == "one two");
+}
+
+BOOST_AUTO_TEST_CASE(a_terminal_event_is_read_however_long_its_texts_are) {
+  const std::string text(100'000, 'x');
+  const auto item = [&](const char* id) {
+    return R"({"type":"message","id":")" + std::string(id) +
+           R"(","content":[{"type":"output_text","text":")" + text + R"("}]})";
+  };
+  const auto texts_of = [&](const std::string& output) {
+    const test::DecodedStream decoded = decode(
+        "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":" + item("a") +
+        "}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"" + output +
+        ",\"instructions\":\"" + text + "\",\"usage\":{\"input_tokens\":7}}}\n\n");
+    BOOST_REQUIRE(decoded.response.usage.has_value());
+    BOOST_TEST(decoded.response.usage->input_tokens == 7);
+    std::vector<std::string> texts;
+    for (const Item& one : decoded.response.items)
+      texts.push_back(std::get<Message>(one.content).text);
+    return texts;
+  };
+
+  BOOST_TEST((texts_of("") == std::vector{text}));
+  BOOST_TEST((texts_of(",\"output\":[" + item("a") + "]") == std::vector{text}));
+  BOOST_TEST(
+      (texts_of(",\"output\":[" + item("a") + "," + item("b") + "]") == std::vector{text, text}));
+}
+
 BOOST_AUTO_TEST_CASE(an_item_of_ten_megabytes_is_decoded) {
   const std::string text(10u << 20, 'x');
   const test::DecodedStream decoded = decode(
