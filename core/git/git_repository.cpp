@@ -19,6 +19,7 @@
 #include "core/files/file_name.h"
 #include "core/files/files.h"
 #include "core/git/config/git_config_files.h"
+#include "core/git/object_folders.h"
 
 /// Debian's libgit2 reads all trusted certificates in git_libgit2_init(), which costs 9 ms at each
 /// start, for connections that are never made here. This function replaces the one that it calls: a
@@ -88,6 +89,17 @@ void open_at(FoundRepository& found) {
   check_git(result, step, ExitCode::environment);
   check_git(git_repository_set_workdir(found.handle.get(), toplevel.c_str(), 0), step,
             ExitCode::environment);
+  const GitOdb objects = open_objects(*found.handle, found.place);
+  check_git(git_repository_set_odb(found.handle.get(), objects.get()), step, ExitCode::environment);
+  git_oid head;
+  if (git_reference_name_to_id(&head, found.handle.get(), "HEAD") == 0) {
+    if (const fs::path file = blocking_object(found.place, head); !file.empty()) {
+      found.place.refused =
+          path_text(file) + " is not a regular file, and git would block on it: remove it";
+      found.handle.reset();
+      return;
+    }
+  }
   give_readable_index(*found.handle, found.place.git_dir / "index");
   found.toplevel = toplevel;
 }

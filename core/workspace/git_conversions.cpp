@@ -9,6 +9,7 @@
 
 #include "core/files/files.h"
 #include "core/git/config/rule_files.h"
+#include "core/git/object_folders.h"
 
 namespace fs = std::filesystem;
 
@@ -59,9 +60,7 @@ GitConversions::GitConversions(const StartRecord& record, const StartState& stat
   if (!record.has_repository) return;
   start_libgit2();
   check_git(git_odb_new(GitOut(objects_)), "objects", ExitCode::environment);
-  for (const fs::path& folder : record.objects)
-    check_git(git_odb_add_disk_alternate(objects_.get(), folder.c_str()), "objects",
-              ExitCode::environment);
+  for (const fs::path& folder : record.objects) add_objects(*objects_, folder, "objects");
   any_ = settings_may_convert();
   look_at(read_rule_file(record.folder / ".git/info/attributes").value_or(""));
   const std::string settings = read_file(record.folder / ".git/config", 1u << 20);

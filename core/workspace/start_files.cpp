@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/files/file_name.h"
 #include "core/files/open_beneath.h"
+#include "core/git/object_folders.h"
 #include "core/workspace/tree.h"
 
 namespace fs = std::filesystem;
@@ -52,9 +53,7 @@ StartFiles::StartFiles(const StartList& list, const fs::path& kept,
   if (objects.empty()) return;
   start_libgit2();
   check_git(git_odb_new(GitOut(objects_)), "objects of the start", ExitCode::environment);
-  for (const fs::path& folder : objects)
-    check_git(git_odb_add_disk_alternate(objects_.get(), folder.c_str()), "objects of the start",
-              ExitCode::environment);
+  for (const fs::path& folder : objects) add_objects(*objects_, folder, "objects of the start");
 }
 
 bool StartFiles::is_untouched(const StartEntry& entry) const {

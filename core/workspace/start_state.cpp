@@ -9,6 +9,7 @@
 #include "core/files/file_name.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
+#include "core/git/object_folders.h"
 #include "core/git/stored_bytes.h"
 #include "core/workspace/file_stamp.h"
 #include "core/workspace/start_record.h"
@@ -43,9 +44,7 @@ StartState::StartState(const StartRecord& record, const fs::path& root)
   if (!has_repository_) return;
   GitOdb objects;
   check_git(git_repository_odb(GitOut(objects), repository_.get()), step, ExitCode::environment);
-  for (const fs::path& folder : record.objects)
-    check_git(git_odb_add_disk_alternate(objects.get(), folder.c_str()), step,
-              ExitCode::environment);
+  for (const fs::path& folder : record.objects) add_objects(*objects, folder, step);
   head_commit_ = sortie::head_commit(*repository_);
   head_ = head_tree(*repository_);
 }

@@ -1,8 +1,13 @@
 #include "core/workspace/tree_search.h"
 
 #include <algorithm>
-#include <deque>
+#include <atomic>
+#include <future>
+#include <iterator>
 #include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "core/files/folder_stream.h"
 
@@ -45,74 +50,132 @@ bool may_hold_credentials(const std::string& folder, std::string_view name) {
          above == "remotes" || above == "branches";
 }
 
-class TreeWalk {
- public:
-  explicit TreeWalk(const TreeSearch& search) : search_(search) {}
+/// What one folder holds.
+struct Listed {
+  TreeFinds finds{};
+  std::vector<Waiting> below{};
+  std::size_t entries = 0;
+};
 
-  TreeFinds run(const fs::path& root) {
-    waiting_.push_back({root.string(), root.filename() == ".git"});
-    while (!waiting_.empty() && finds_.complete) {
-      Waiting folder = std::move(waiting_.front());
-      waiting_.pop_front();
-      const std::vector<Entry> entries = list(folder.path);
-      folder.in_git = folder.in_git || is_repository(entries);
-      for (const Entry& entry : entries) look(folder, entry);
-    }
-    for (auto* found :
-         {&finds_.hidden, &finds_.guarded, &finds_.links, &finds_.sockets, &finds_.git_files})
-      std::sort(found->begin(), found->end());
-    return std::move(finds_);
+/// Lists single folders; several threads may do so.
+class FolderLook {
+ public:
+  explicit FolderLook(const TreeSearch& search) : search_(search) {}
+
+  /// @param most  entries; one more is the last that is listed
+  Listed list(Waiting folder, std::size_t most) const {
+    Listed listed;
+    const std::vector<Entry> entries = entries_of(folder.path, most);
+    listed.entries = entries.size();
+    folder.in_git = folder.in_git || is_repository(entries);
+    for (const Entry& entry : entries) look(folder, entry, listed);
+    return listed;
   }
 
  private:
-  std::vector<Entry> list(const std::string& path) {
+  static std::vector<Entry> entries_of(const std::string& path, std::size_t most) {
     std::vector<Entry> entries;
     FolderStream open{fs::path(path)};
     while (const dirent* entry = open.next()) {
-      if (++seen_ > search_.entries) {
-        finds_.complete = false;
-        break;
-      }
       entries.push_back({entry->d_name, open.kind(entry)});
+      if (entries.size() > most) break;
     }
     return entries;
   }
 
-  void look(const Waiting& folder, const Entry& entry) {
+  void look(const Waiting& folder, const Entry& entry, Listed& listed) const {
+    TreeFinds& finds = listed.finds;
     std::string path = folder.path + '/' + entry.name;
     const bool guarded = folder.guarded || entry.name == "node_modules";
     const bool found = !guarded && !folder.in_git && search_.protects && search_.protects(path);
-    if (found) finds_.guarded.emplace_back(path);
+    if (found) finds.guarded.emplace_back(path);
     if (entry.kind == DT_LNK) {
-      if (!guarded && !folder.in_git) finds_.links.emplace_back(std::move(path));
+      if (!guarded && !folder.in_git) finds.links.emplace_back(std::move(path));
       return;
     }
     if (entry.kind == DT_SOCK) {
-      finds_.sockets.emplace_back(std::move(path));
+      finds.sockets.emplace_back(std::move(path));
     } else if (folder.in_git) {
       if (entry.kind == DT_DIR && !is_passed_over(entry.name))
-        waiting_.push_back({std::move(path), true});
+        listed.below.push_back({std::move(path), true});
       else if (entry.kind == DT_REG && may_hold_credentials(folder.path, entry.name))
-        finds_.git_files.emplace_back(std::move(path));
+        finds.git_files.emplace_back(std::move(path));
     } else if (entry.name == ".git") {
-      if (entry.kind == DT_DIR) waiting_.push_back({std::move(path), true});
+      if (entry.kind == DT_DIR) listed.below.push_back({std::move(path), true});
     } else if (search_.hides && search_.hides(path)) {
-      finds_.hidden.emplace_back(std::move(path));
+      finds.hidden.emplace_back(std::move(path));
     } else if (entry.kind == DT_DIR) {
-      waiting_.push_back({std::move(path), false, guarded || found});
+      listed.below.push_back({std::move(path), false, guarded || found});
     }
   }
 
   const TreeSearch& search_;
-  TreeFinds finds_;
-  std::deque<Waiting> waiting_;
-  std::size_t seen_ = 0;
 };
+
+constexpr std::size_t kMostThreads = 4;
+constexpr std::size_t kWorthAThread = 8;  ///< folders
+
+/// Lists folders in several threads, up to one with which there are more than so many entries, if not
+/// some further.
+std::vector<Listed> list_all(const FolderLook& look, const std::vector<Waiting>& folders,
+                             std::size_t most) {
+  std::vector<Listed> listed(folders.size());
+  std::atomic<std::size_t> seen = 0;
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    while (seen <= most) {  // else those that were begun hold more than that
+      const std::size_t i = next++;
+      if (i >= folders.size()) return;
+      listed[i] = look.list(folders[i], most);
+      seen += listed[i].entries;
+    }
+  };
+  const std::size_t threads =
+      std::min({folders.size() / kWorthAThread, kMostThreads,
+                static_cast<std::size_t>(std::thread::hardware_concurrency())});
+  std::vector<std::future<void>> others;
+  try {
+    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
+  } catch (const std::system_error&) {  // no more threads: this one lists them
+  }
+  work();
+  for (auto& other : others) other.get();
+  return listed;
+}
+
+void append(std::vector<fs::path>& all, std::vector<fs::path>& some) {
+  all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+}
+
+/// Adds what a folder holds.
+void append(TreeFinds& all, TreeFinds& some) {
+  for (const auto list : {&TreeFinds::hidden, &TreeFinds::guarded, &TreeFinds::links,
+                          &TreeFinds::sockets, &TreeFinds::git_files})
+    append(all.*list, some.*list);
+}
 
 }  // namespace
 
 TreeFinds search_tree(const fs::path& root, const TreeSearch& search) {
-  return TreeWalk(search).run(root);
+  TreeFinds finds;
+  const FolderLook look(search);
+  std::vector<Waiting> level = {{root.string(), root.filename() == ".git"}};
+  std::size_t seen = 0;
+  while (!level.empty() && finds.complete) {
+    std::vector<Waiting> below;
+    for (Listed& folder : list_all(look, level, search.entries - seen)) {
+      append(finds, folder.finds);
+      std::move(folder.below.begin(), folder.below.end(), std::back_inserter(below));
+      seen += folder.entries;
+      finds.complete = seen <= search.entries;
+      if (!finds.complete) break;  // what was listed beyond depends on chance
+    }
+    level = std::move(below);
+  }
+  for (const auto list : {&TreeFinds::hidden, &TreeFinds::guarded, &TreeFinds::links,
+                          &TreeFinds::sockets, &TreeFinds::git_files})
+    std::sort((finds.*list).begin(), (finds.*list).end());
+  return finds;
 }
 
 }  // namespace sortie

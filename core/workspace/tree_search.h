@@ -8,7 +8,7 @@
 
 namespace sortie {
 
-/// The criteria of a tree search.
+/// The criteria of a tree search. The functions are called by several threads.
 struct TreeSearch {
   /// Whether an absolute path is hidden from commands; then nothing below it is searched.
   std::function<bool(const std::string& path)> hides{};
@@ -30,10 +30,11 @@ struct TreeFinds {
   bool complete = true;  ///< false if the limit was reached
 };
 
-/// Searches a tree breadth first, without following links. In git folders (`.git`, bare
-/// repositories) nothing is hidden, and objects, references and logs are skipped. Reads only names:
-/// no file is opened, or queried if the file system reports the types of entries (readdir(3),
-/// d_type). Folders that can't be listed are skipped: commands can't list them either.
+/// Searches a tree breadth first, without following links, each level in as many threads as there
+/// are processors, which have ended when it returns. In git folders (`.git`, bare repositories)
+/// nothing is hidden, and objects, references and logs are skipped. Reads only names: no file is
+/// opened, or queried if the file system reports the types of entries (readdir(3), d_type). Folders
+/// that can't be listed are skipped: commands can't list them either.
 /// @param root  a working tree, or a folder of git
 TreeFinds search_tree(const std::filesystem::path& root, const TreeSearch& search = {});
 

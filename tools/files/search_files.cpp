@@ -14,8 +14,9 @@
 #include "core/text/git_quote.h"
 #include "core/text/output_buffer.h"
 #include "core/text/text.h"
-#include "tools/files/text_encoding.h"
+#include "tools/files/searched_text.h"
 #include "tools/search/line_search.h"
+#include "tools/search/ordered_work.h"
 #include "tools/search/tree_walk.h"
 #include "tools/workspace_path.h"
 
@@ -23,10 +24,9 @@ namespace sortie {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kKeptBuffer = 1u << 20;  ///< a larger buffer is freed after its file
 constexpr std::size_t kMaxGlobs = 64;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kMaxNamed = 5;  ///< unsearched files that the note names
+constexpr std::size_t kMostKept = 16u << 10;  ///< bytes; a longer text with a match is read again
+constexpr std::size_t kMaxNamed = 5;          ///< unsearched files that the note names
 
 std::string shown_path(std::string_view path) { return git_quoted_for_reading(path); }
 
@@ -84,17 +84,6 @@ class FileFilter {
   bool names_dots_ = false;
 };
 
-/// Removes CR before LF; most texts have none.
-std::string_view without_carriage_returns(char* text, std::size_t size) {
-  auto* const first = static_cast<char*>(std::memchr(text, '\r', size));
-  if (first == nullptr) return {text, size};
-  char* to = first;
-  const char* const end = text + size;
-  for (const char* from = first; from < end; ++from)
-    if (*from != '\r' || (from + 1 < end && from[1] != '\n')) *to++ = *from;
-  return {text, static_cast<std::size_t>(to - text)};
-}
-
 void add_count(std::string& text, std::uint64_t count, const char* one, const char* many) {
   if (count == 0) return;
   if (!text.empty()) text += ", ";
@@ -115,15 +104,31 @@ class Search {
         context_(static_cast<std::size_t>(arguments.integer_at("context", 0))),
         most_(static_cast<std::uint64_t>(arguments.integer_at("max_matches", 100))),
         hidden_(hidden),
-        largest_(options.largest_file),
         max_output_(options.max_output),
         clock_(clock),
         deadline_(clock.steady() + options.time_limit),
-        stop_(stop) {}
+        stop_(stop),
+        largest_(options.largest_file),
+        reader_(options.largest_file) {}
 
-  /// @param named  the call names this very file: neither globs nor ignore files exclude it
+  /// What a look at a file has found; most files have no match.
+  struct Found {
+    enum class Kind { excluded, read, no_match, match, unfinished };
+    Kind kind = Kind::unfinished;
+    SearchedText::Kind file = SearchedText::Kind::nothing;  ///< if `read`: why it is not searched
+    const char* why = nullptr;
+    std::optional<std::string> text{};  ///< of a match, unless it is long
+  };
+  /// A look of one thread: whether the file has a match. It changes nothing here.
+  std::function<Found(const WalkedFile&)> look(const std::function<bool()>& is_over) const;
+  /// Counts the file, and writes its matches. In the order of the paths.
   /// @return  false if the search has to end
-  bool search_file(const WalkedFile& file, bool named = false);
+  bool take(const WalkedFile& file, Found& found);
+  /// Searches a file that the call names: neither globs nor ignore files exclude it.
+  void search_named(const WalkedFile& file) {
+    last_path_ = file.path;
+    search_again(file);
+  }
   bool may_go_on();
   bool is_hidden(std::string_view path) const { return hidden_ && hidden_(fs::path(path)); }
   /// Whether the glob asks for names that begin with a dot.
@@ -143,9 +148,9 @@ class Search {
           std::string(error.what()));
     }
   }
-  std::optional<std::string_view> read(const WalkedFile& file);
-  std::optional<std::string_view> read_from(const Fd& open, std::size_t size,
-                                            std::string_view path);
+  End why_to_end() const;
+  void search_again(const WalkedFile& file);
+  void count_unsearched(SearchedText::Kind kind, const char* why, std::string_view path);
   void note_unread(const char* why, std::string_view path);
   void search(std::string_view text, std::string_view path);
   std::string why_it_ended() const;
@@ -155,14 +160,13 @@ class Search {
   std::size_t context_;
   std::uint64_t most_;
   const HiddenPaths& hidden_;
-  std::uint64_t largest_;
   std::size_t max_output_;
   const Clock& clock_;
   std::chrono::steady_clock::time_point deadline_;
   const std::stop_token& stop_;
+  std::uint64_t largest_;
 
-  std::vector<char> buffer_;
-  std::string decoded_;  ///< text of a UTF-16 file
+  SearchedText::Reader reader_;
   std::string text_;
   std::vector<std::string> not_read_;  ///< "PATH (why)", the first few
   std::string last_path_;
@@ -177,11 +181,13 @@ class Search {
   End end_ = End::none;
 };
 
+Search::End Search::why_to_end() const {
+  if (stop_.stop_requested()) return End::stopped;
+  return clock_.steady() >= deadline_ ? End::time : End::none;
+}
+
 bool Search::may_go_on() {
-  if (stop_.stop_requested())
-    end_ = End::stopped;
-  else if (clock_.steady() >= deadline_)
-    end_ = End::time;
+  if (end_ == End::none) end_ = why_to_end();
   return end_ == End::none;
 }
 
@@ -189,66 +195,6 @@ void Search::note_unread(const char* why, std::string_view path) {
   if (is_hidden(path)) return;
   ++counts_.failed;
   if (not_read_.size() < kMaxNamed) not_read_.push_back(shown_path(path) + " (" + why + ")");
-}
-
-/// Reads the whole file, without CR at line ends; nothing if it is not searched.
-std::optional<std::string_view> Search::read(const WalkedFile& file) {
-  const Fd open(
-      ::openat(file.folder, file.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!open) {
-    // Removed since its folder was read: nothing is left out.
-    if (errno != ENOENT)
-      note_unread(errno == EACCES ? "no permission" : "can't be read", file.path);
-    return std::nullopt;
-  }
-  struct stat status {};
-  if (::fstat(open.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  if (static_cast<std::uint64_t>(status.st_size) > largest_) {
-    note_unread("too large", file.path);
-    return std::nullopt;
-  }
-  return read_from(open, static_cast<std::size_t>(status.st_size), file.path);
-}
-
-/// The second half of read().
-/// @param size  the file's size, as far as known
-std::optional<std::string_view> Search::read_from(const Fd& open, std::size_t size,
-                                                  std::string_view path) {
-  if (buffer_.size() > kKeptBuffer) std::vector<char>(kKeptBuffer).swap(buffer_);
-  // One byte more than the size, so that one read(2) sees the end.
-  buffer_.resize(std::max(buffer_.size(), size + 1));
-  std::size_t filled = 0;
-  std::optional<Utf16Order> order;
-  for (;;) {
-    if (filled > largest_) {
-      note_unread("too large: it grows", path);
-      return std::nullopt;
-    }
-    if (filled == buffer_.size()) buffer_.resize(filled + kKeptBuffer);
-    const ssize_t count = ::read(open.get(), buffer_.data() + filled, buffer_.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      note_unread("can't be read", path);
-      return std::nullopt;
-    }
-    const bool first = filled == 0;
-    filled += static_cast<std::size_t>(count);
-    if (first) order = utf16_order({buffer_.data(), filled});
-    if (first && !order && begins_binary({buffer_.data(), filled})) {
-      ++counts_.binary;
-      return std::nullopt;
-    }
-    if (count == 0 || (first && filled == size)) break;
-  }
-  ++counts_.searched;
-  if (order) {
-    decoded_ = Utf16Decoder(*order).feed({buffer_.data(), filled});
-    return without_carriage_returns(decoded_.data(), decoded_.size());
-  }
-  const std::size_t mark = std::string_view(buffer_.data(), filled).starts_with(kByteOrderMark)
-                               ? kByteOrderMark.size()
-                               : 0;
-  return without_carriage_returns(buffer_.data() + mark, filled - mark);
 }
 
 void Search::search(std::string_view text, std::string_view path) {
@@ -280,14 +226,67 @@ void Search::search(std::string_view text, std::string_view path) {
   ++counts_.files_with_matches;
 }
 
-bool Search::search_file(const WalkedFile& file, bool named) {
+std::function<Search::Found(const WalkedFile&)> Search::look(
+    const std::function<bool()>& is_over) const {
+  const auto reader = std::make_shared<SearchedText::Reader>(largest_);
+  return [this, is_over, reader](const WalkedFile& file) -> Found {
+    const auto goes_on = [&] { return !is_over() && why_to_end() == End::none; };
+    if (!goes_on()) return {};
+    if (!filter_.passes(file.path)) return {.kind = Found::Kind::excluded};
+    const SearchedText read = reader->read(file);
+    if (read.kind != SearchedText::Kind::text)
+      return {.kind = Found::Kind::read, .file = read.kind, .why = read.why};
+    bool any = false;
+    const auto on_match = [&any](const LineMatch&) {
+      any = true;
+      return false;
+    };
+    if (!lines_.search(read.text, on_match, goes_on)) return {};
+    Found found{.kind = any ? Found::Kind::match : Found::Kind::no_match};
+    if (any && read.text.size() <= kMostKept) found.text = read.text;
+    return found;
+  };
+}
+
+void Search::count_unsearched(SearchedText::Kind kind, const char* why, std::string_view path) {
+  if (kind == SearchedText::Kind::binary) ++counts_.binary;
+  if (kind == SearchedText::Kind::unread) note_unread(why, path);
+}
+
+void Search::search_again(const WalkedFile& file) {
+  const SearchedText read = reader_.read(file);
+  if (read.kind != SearchedText::Kind::text)
+    return count_unsearched(read.kind, read.why, file.path);
+  ++counts_.searched;
+  search(read.text, file.path);
+}
+
+bool Search::take(const WalkedFile& file, Found& found) {
+  if (end_ != End::none) return false;  // the walk was ended
   if ((counts_.searched + counts_.passed_over) % 64 == 0 && !may_go_on()) return false;
   last_path_ = file.path;
-  if (!named && !filter_.passes(file.path)) {
-    ++counts_.passed_over;
-    return true;
+  switch (found.kind) {
+    case Found::Kind::excluded:
+      ++counts_.passed_over;
+      break;
+    case Found::Kind::read:
+      count_unsearched(found.file, found.why, file.path);
+      break;
+    case Found::Kind::no_match:
+      ++counts_.searched;
+      break;
+    case Found::Kind::match:
+      if (!found.text) {
+        search_again(file);
+        break;
+      }
+      ++counts_.searched;
+      search(*found.text, file.path);
+      break;
+    case Found::Kind::unfinished:
+      if (may_go_on()) search_again(file);
+      break;
   }
-  if (const auto text = read(file)) search(*text, file.path);
   return end_ == End::none;
 }
 
@@ -418,7 +417,7 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   if (!is_folder) {
     const std::string name = start.filename().string();
     const std::string whole = start.string();
-    search.search_file({open.get(), name.c_str(), whole}, true);
+    search.search_named({std::make_shared<const Fd>(std::move(open)), name.c_str(), whole});
     return search.result({}, where);
   }
 
@@ -429,8 +428,14 @@ ToolResult SearchFiles::run(const Json& arguments, std::stop_token stop) {
   TreeWalk walk(
       rules_above(start), [&](const std::string& below) { return !search.is_hidden(below); },
       std::move(walk_options));
+  const OrderedWork<Search::Found>* work = nullptr;
+  OrderedWork<Search::Found> files(
+      [&] { return search.look([&work] { return work != nullptr && work->is_over(); }); },
+      [&](const WalkedFile& file, Search::Found& found) { return search.take(file, found); });
+  work = &files;
   walk.run(std::move(open), start == "." ? "" : start.string(),
-           [&](const WalkedFile& file) { return search.search_file(file); });
+           [&](const WalkedFile& file) { return files.add(file); });
+  files.finish();
   return search.result(walk.counts(), where);
 }
 

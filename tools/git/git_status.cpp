@@ -18,6 +18,7 @@
 #include "core/text/git_quote.h"
 #include "core/text/text.h"
 #include "tools/git/time_limit.h"
+#include "tools/search/ordered_work.h"
 #include "tools/search/tree_walk.h"
 #include "tools/workspace_path.h"
 
@@ -43,7 +44,12 @@ class GitComparison {
   GitComparison(const GitTreeState& state, const GitContent& content, const DiskFiles& files,
                 const HiddenPaths& hidden, std::size_t most_paths);
 
-  void add(const WalkedFile& file);
+  /// What the file system says of a file that the index lists; nothing for others, and for one that
+  /// is gone.
+  using Attributes = std::optional<struct stat>;
+  /// Reads them, for one thread: files come in byte order of their paths.
+  std::function<Attributes(const WalkedFile&)> look() const;
+  void add(const WalkedFile& file, const Attributes& attributes);
   /// Call after the last file: the remaining files of the index were deleted.
   void finish();
   /// Whether the index lists the path or, for a folder, something below it.
@@ -60,7 +66,7 @@ class GitComparison {
   void skip_to(std::string_view path);
   void add_unstaged(char kind, const std::string& path, const std::string& remark = {});
   void check_deleted(const TrackedFile& file);
-  void compare(const TrackedFile& file, const WalkedFile& found);
+  void compare(const TrackedFile& file, const WalkedFile& found, const Attributes& attributes);
   void compare_content(const TrackedFile& file, const WalkedFile& found, std::uint64_t size,
                        bool is_link);
   void add_untracked(std::string path);
@@ -120,11 +126,26 @@ GitComparison::GitComparison(const GitTreeState& state, const GitContent& conten
       unstaged_{most_paths},
       untracked_{most_paths} {}
 
-void GitComparison::add(const WalkedFile& file) {
+std::function<GitComparison::Attributes(const WalkedFile&)> GitComparison::look() const {
+  return [this, next = std::size_t{0}](const WalkedFile& file) mutable -> Attributes {
+    const auto& tracked = state_.tracked;
+    if (next >= tracked.size() || tracked[next].path != file.path) {
+      const TrackedFile* const found = find(file.path);
+      next = found == nullptr ? tracked.size() : static_cast<std::size_t>(found - tracked.data());
+      if (found == nullptr || found->path != file.path) return std::nullopt;
+    }
+    ++next;
+    struct stat status {};
+    const int result = ::fstatat(file.folder->get(), file.name, &status, AT_SYMLINK_NOFOLLOW);
+    return result == 0 ? Attributes(status) : std::nullopt;
+  };
+}
+
+void GitComparison::add(const WalkedFile& file, const Attributes& attributes) {
   skip_to(file.path);
   const auto& tracked = state_.tracked;
   if (next_ < tracked.size() && tracked[next_].path == file.path)
-    compare(tracked[next_++], file);
+    compare(tracked[next_++], file, attributes);
   else
     add_untracked(std::string(file.path));
 }
@@ -184,12 +205,13 @@ void GitComparison::check_deleted(const TrackedFile& file) {
   }
 }
 
-void GitComparison::compare(const TrackedFile& file, const WalkedFile& found) {
+void GitComparison::compare(const TrackedFile& file, const WalkedFile& found,
+                            const Attributes& attributes) {
   if (file.conflict != 0) return add_unstaged('U', file.path, name_of_conflict(file.conflict));
   if (file.not_looked_at) return;
   if (file.to_be_added) return add_unstaged('A', file.path);
-  struct stat status {};
-  if (::fstatat(found.folder, found.name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (!attributes) return;
+  const struct stat& status = *attributes;
   const bool was_link = file.mode == kLink;
   const bool is_link = S_ISLNK(status.st_mode);
   // Without core.symlinks git checks links out as files that contain the target.
@@ -354,11 +376,15 @@ ToolResult GitStatus::run(const Json&, std::stop_token stop) {
   std::size_t seen = 0;
   Fd root = open_beneath(files_.root(), ".", O_RDONLY | O_DIRECTORY);
   if (!root) throw ToolError("Can't read the workspace");
-  walk.run(std::move(root), "", [&](const WalkedFile& file) {
-    if (seen++ % 16 == 0 && !may_go_on()) return false;
-    tree.add(file);
-    return true;
-  });
+  using Attributes = GitComparison::Attributes;
+  OrderedWork<Attributes> files([&] { return tree.look(); },
+                                [&](const WalkedFile& file, const Attributes& attributes) {
+                                  if (seen++ % 16 == 0 && !may_go_on()) return false;
+                                  tree.add(file, attributes);
+                                  return true;
+                                });
+  walk.run(std::move(root), "", [&](const WalkedFile& file) { return files.add(file); });
+  if (!files.finish()) ended = true;
   if (!ended) tree.finish();
 
   ToolResult result;

@@ -79,7 +79,7 @@ void TreeWalk::run(Fd folder, const std::string& path,
     if (!path_.empty()) path_ += '/';
     path_.append(name, entry.length);
     if (!entry.is_folder) {
-      if (!take({last.open.get(), name, path_})) return;
+      if (!take({last.open, name, path_})) return;
       continue;
     }
     if (!enters_(path_)) continue;
@@ -87,7 +87,7 @@ void TreeWalk::run(Fd folder, const std::string& path,
       ++counts_.deep_folders;
       continue;
     }
-    Fd below(::openat(last.open.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Fd below(::openat(last.open->get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!below)
       ++counts_.closed_folders;
     else
@@ -103,7 +103,10 @@ bool TreeWalk::must_end() {
 void TreeWalk::begin(Fd open, const std::string& path) {
   if (must_end()) return;
   add_rules_of(open.get(), path, rules_);
-  Folder folder{.open = std::move(open), .path = path, .names = {}, .entries = {}};
+  Folder folder{.open = std::make_shared<const Fd>(std::move(open)),
+                .path = path,
+                .names = {},
+                .entries = {}};
   if (!read_entries(folder)) {
     ++counts_.closed_folders;
     rules_.leave(folder.path);
@@ -129,7 +132,8 @@ void TreeWalk::begin(Fd open, const std::string& path) {
 bool TreeWalk::read_entries(Folder& folder) {
   buffer_.resize(64u << 10);
   for (;;) {
-    const long count = ::syscall(SYS_getdents64, folder.open.get(), buffer_.data(), buffer_.size());
+    const long count =
+        ::syscall(SYS_getdents64, folder.open->get(), buffer_.data(), buffer_.size());
     if (count < 0) return false;
     if (count == 0 || must_end()) return true;
     for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
@@ -143,7 +147,7 @@ bool TreeWalk::read_entries(Folder& folder) {
 void TreeWalk::add_entry(Folder& folder, const char* name, unsigned char type) {
   const std::string_view text = name;
   if (text == "." || text == ".." || text == ".git") return;
-  if (type == DT_UNKNOWN) type = type_of(folder.open.get(), name);
+  if (type == DT_UNKNOWN) type = type_of(folder.open->get(), name);
   const bool is_link = type == DT_LNK && options_.with_links;
   if (type != DT_REG && type != DT_DIR && !is_link) {
     ++(type == DT_LNK ? counts_.links : counts_.special);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,9 @@ struct WalkCounts {
 
 /// A file that the walk visits.
 struct WalkedFile {
-  int folder;             ///< descriptor of its open folder
-  const char* name;       ///< name in that folder
-  std::string_view path;  ///< relative to the workspace
+  std::shared_ptr<const Fd> folder;  ///< its open folder
+  const char* name;                  ///< name in that folder
+  std::string_view path;             ///< relative to the workspace
 };
 
 struct WalkOptions {
@@ -65,7 +66,7 @@ class TreeWalk {
     bool is_folder;
   };
   struct Folder {
-    Fd open;
+    std::shared_ptr<const Fd> open;
     std::string path;
     std::vector<char> names;
     std::vector<Entry> entries;

@@ -185,9 +185,15 @@ bool is_no_part(const std::string& name) {
   return false;
 }
 
+/// Whether it is a folder of loose objects, "00" to "ff".
+bool is_object_fan(const std::string& name) {
+  return name.size() == 2 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 /// Walks a repository or an object folder before anything in it is opened. Refuses links that lead
 /// elsewhere, and pipes and devices: libgit2 would open them like files and block forever. Single
-/// objects may be links: their id already reveals their content.
+/// objects are looked at when they are read (object_folders.h): there may be a hundred thousand.
+/// They may be links, since their id already reveals their content.
 class Look {
  public:
   explicit Look(const Region& region) : region_(region) {}
@@ -208,7 +214,10 @@ class Look {
     each(folder, [&](const fs::directory_entry& entry) {
       check_link(entry);
       const std::string name = entry.path().filename();
-      check(entry, name == "pack" || name == "info" ? Asks::for_links : Asks::for_waits);
+      if (is_object_fan(name))
+        check_wait(entry);
+      else
+        check(entry, name == "pack" || name == "info" ? Asks::for_links : Asks::for_waits);
     });
   }
 

@@ -45,6 +45,22 @@ BOOST_AUTO_TEST_CASE(a_tree_of_more_entries_is_said_to_be_incomplete) {
   BOOST_TEST(!search_tree(folder.path(), search_for_env(9)).complete);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_found_does_not_depend_on_threads) {
+  const TemporaryFolder folder;
+  for (int i = 100; i < 200; ++i)
+    for (int j = 0; j < i % 7; ++j)
+      make_file(folder.path() / std::to_string(i) / ("below" + std::to_string(j)) / ".env");
+
+  const TreeFinds all = search_tree(folder.path(), search_for_env(1'000));
+  const TreeFinds some = search_tree(folder.path(), search_for_env(500));
+
+  BOOST_TEST(all.complete);
+  BOOST_TEST(all.hidden.size() == 299u);
+  BOOST_TEST(!some.complete);
+  for (int i = 0; i < 20; ++i)
+    BOOST_TEST((search_tree(folder.path(), search_for_env(500)).hidden == some.hidden));
+}
+
 BOOST_AUTO_TEST_CASE(the_files_of_bare_repositories_are_found_too) {
   const TemporaryFolder folder;
   const fs::path bare = folder.path() / "x/bare";

@@ -85,6 +85,29 @@ BOOST_AUTO_TEST_CASE(lines_that_match_are_shown_under_their_paths_in_order) {
   BOOST_TEST(tree.found("needle$", R"({"path":"a-b"})") == "a-b\n1:needle\n");
 }
 
+BOOST_AUTO_TEST_CASE(many_files_are_shown_and_counted_in_order) {
+  Tree tree;
+  for (int i = 0; i < 1200; ++i) {
+    const std::string name =
+        "d" + std::to_string(100 + i / 50) + "/" + std::to_string(100 + i % 50);
+    if (i % 3 == 0) tree.write(name, "other\n");
+    if (i % 3 == 1)
+      tree.write(name, "needle" + std::string(i % 2 == 0 ? 40'000 : 0, '.') + "\nneedle");
+    if (i % 3 == 2) tree.write(name, std::string("needle\0", 7));
+  }
+  const auto search = [&](const char* more) { return tree.search("needle", more); };
+
+  const ToolResult whole = search(R"({"max_matches":2000})");
+  const ToolResult cut = search(R"({"max_matches":601})");
+
+  BOOST_TEST(whole.head == "800 lines match, in 400 files\n");
+  BOOST_TEST(whole.note == "searched 800 files; left out: 400 binary files");
+  BOOST_TEST(
+      cut.head ==
+      "601 lines match, in 301 files; there are more: the search ended at max_matches, in d118/101\n");
+  BOOST_TEST(whole.text.starts_with(cut.text));
+}
+
 BOOST_AUTO_TEST_CASE(expressions_are_matched_in_single_lines) {
   const Tree tree;
   tree.write("f",

@@ -151,11 +151,6 @@ BOOST_AUTO_TEST_CASE(a_repository_with_a_pipe_or_device_that_would_be_opened_is_
     const char* name;
     std::function<void(const Neighbours&)> make;
   } rows[] = {
-      {"HEAD's object",
-       [&](const Neighbours& n) {
-         const std::string id = commit_of(n.own);
-         pipe(n.own / ".git/objects" / id.substr(0, 2) / id.substr(2));
-       }},
       {"the branch", in_place_of("refs/heads/main")},
       {"another ref", in_place_of("refs/remotes/origin/deep/one")},
       {"a ref of a name of its own", in_place_of("own/one")},
@@ -180,21 +175,26 @@ BOOST_AUTO_TEST_CASE(a_repository_with_a_pipe_or_device_that_would_be_opened_is_
          pipe(n.own / "heads/main");
          link("../../heads", n.own / ".git/refs/heads");
        }},
-      {"objects that are linked",
+      {"pipes among linked objects",
        [&](const Neighbours& n) {
          fs::rename(n.own / ".git/objects", n.own / "objects");
          link("../objects", n.own / ".git/objects");
-         pipe(n.own / "objects/00/one");
+         pipe(n.own / "objects/pack/pack-1.idx");
        }},
-      {"an alternate's object",
+      {"a pipe in place of a folder of objects",
        [&](const Neighbours& n) {
-         pipe(n.own / "more/00/one");
+         fs::remove_all(n.own / ".git/objects/00");
+         pipe(n.own / ".git/objects/00");
+       }},
+      {"an alternate's pack",
+       [&](const Neighbours& n) {
+         pipe(n.own / "more/pack/pack-1.idx");
          write_file(n.own / ".git/objects/info/alternates", (n.own / "more").string() + "\n");
        }},
       {"a link to a device",
-       [&](const Neighbours& n) { link("/dev/zero", n.own / ".git/objects/00/one"); }},
+       [&](const Neighbours& n) { link("/dev/zero", n.own / ".git/refs/heads/zero"); }},
       {"a link to a file of the kernel's",
-       [&](const Neighbours& n) { link("/proc/self/status", n.own / ".git/objects/00/one"); }},
+       [&](const Neighbours& n) { link("/proc/self/status", n.own / ".git/refs/heads/status"); }},
       {"a folder of links that lead elsewhere",
        [&](const Neighbours& n) {
          fs::remove_all(n.own / ".git/refs/heads");
