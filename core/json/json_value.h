@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sortie {
+
+/// A JSON value (RFC 8259): members keep their order, numbers keep their spelling, so that what
+/// was read is written back as it was, white space aside.
+///
+/// Reading members never throws: what is absent or of another type is null, empty or nothing.
+class Json {
+ public:
+  enum class Type { null, boolean, number, string, array, object };
+  using Member = std::pair<std::string, Json>;
+
+  Json() noexcept = default;
+  Json(std::nullptr_t) noexcept {}
+  Json(bool value) : type_(Type::boolean), boolean_(value) {}
+  Json(int value) : Json(static_cast<std::int64_t>(value)) {}
+  Json(unsigned value) : Json(static_cast<std::uint64_t>(value)) {}
+  Json(std::int64_t value);
+  Json(std::uint64_t value);
+  Json(double value);
+  Json(const char* value) : Json(std::string(value)) {}
+  Json(std::string_view value) : Json(std::string(value)) {}
+  Json(std::string value) : type_(Type::string), text_(std::move(value)) {}
+
+  static Json array(std::vector<Json> items = {});
+  /// An array of these strings.
+  static Json strings(const std::vector<std::string>& texts);
+  static Json object(std::initializer_list<Member> members = {});
+  /// A number with the spelling given, which must be valid JSON.
+  static Json number(std::string spelling);
+
+  Type type() const noexcept { return type_; }
+  bool is_null() const noexcept { return type_ == Type::null; }
+  bool is_string() const noexcept { return type_ == Type::string; }
+  bool is_number() const noexcept { return type_ == Type::number; }
+  bool is_boolean() const noexcept { return type_ == Type::boolean; }
+  bool is_array() const noexcept { return type_ == Type::array; }
+  bool is_object() const noexcept { return type_ == Type::object; }
+
+  /// The string's text, or the number's spelling; empty for other types.
+  const std::string& text() const noexcept { return text_; }
+  /// The same, taken out; the value is not to be used for its text any more.
+  std::string take_text() noexcept { return std::move(text_); }
+  bool boolean(bool fallback = false) const noexcept {
+    return type_ == Type::boolean ? boolean_ : fallback;
+  }
+  /// The value when it is a number without fraction that fits, also when written 1.0 or 1e3.
+  std::optional<std::int64_t> integer() const noexcept;
+  std::optional<double> real() const noexcept;
+
+  const std::vector<Json>& items() const noexcept { return items_; }
+  std::vector<Json>& items() noexcept { return items_; }
+  /// The text() of each item.
+  std::vector<std::string> texts() const;
+  const std::vector<Member>& members() const noexcept { return members_; }
+  std::vector<Member>& members() noexcept { return members_; }
+
+  /// The member of that name (the first), or nothing if this is not an object or has none.
+  const Json* find(std::string_view name) const noexcept;
+  Json* find(std::string_view name) noexcept;
+  /// As find, with a null value in place of nothing, so that reads can be chained.
+  const Json& operator[](std::string_view name) const noexcept;
+  /// Sets a member, at the end where it is new; turns null into an object.
+  Json& set(std::string_view name, Json value);
+  void push_back(Json value);
+  /// Text of a string member, or the fallback.
+  std::string string_at(std::string_view name, std::string_view fallback = {}) const;
+  std::int64_t integer_at(std::string_view name, std::int64_t fallback = 0) const noexcept;
+
+  bool operator==(const Json&) const = default;
+
+ private:
+  Type type_ = Type::null;
+  bool boolean_ = false;
+  std::string text_;
+  std::vector<Json> items_;
+  std::vector<Member> members_;
+};
+
+}  // namespace sortie
