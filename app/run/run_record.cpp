@@ -77,20 +77,20 @@ void RunRecord::TurnEnds::on(const RunEvent& event) {
 }
 
 const RunHistory& RunRecord::take_up() {
+  /// Counts apart from the run's own counters: of a transcript that was changed, nothing is kept.
   class Counted : public EventSink {
    public:
-    Counted(EventSink& one, EventSink& other) : one_(one), other_(other) {}
     void on(const RunEvent& event) override {
-      one_.on(event);
-      other_.on(event);
+      tally.on(event);
+      if (std::holds_alternative<FileChange>(event.what)) changes.push_back(event);
     }
-
-   private:
-    EventSink& one_;
-    EventSink& other_;
+    Tally tally;
+    std::vector<RunEvent> changes;
   };
-  Counted counted(tally_, patched_);
+  Counted counted;
   earlier_ = read_run_history(options_.folder / kTranscriptName, &counted);
+  tally_ = std::move(counted.tally);
+  for (const RunEvent& change : counted.changes) patched_.on(change);
   return *earlier_;
 }
 
@@ -130,7 +130,9 @@ void RunRecord::sync() { events_.sync(); }
 
 void RunRecord::show_again() {
   open_live_events();
-  read_run_history(options_.folder / kTranscriptName, live_events_.get());
+  const std::filesystem::path transcript = options_.folder / kTranscriptName;
+  read_run_history(transcript);  // nothing is shown of one that was changed
+  read_run_history(transcript, live_events_.get());
 }
 
 void RunRecord::open_live_events() {

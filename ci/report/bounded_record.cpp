@@ -104,7 +104,7 @@ std::optional<BoundedEvent> bounded_event(const TranscriptRecord& record,
   take_known_numbers(data);
   if (redactor != nullptr)
     if (auto changed = redactor->changed(data)) data = std::move(*changed);
-  std::optional<RunEvent> event = read_event(record.type, record.turn, data);
+  std::optional<RunEvent> event = read_event(record.type, record.turn, std::move(data));
   if (!event) return std::nullopt;
   return BoundedEvent{std::move(*event), cut};
 }

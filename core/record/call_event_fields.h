@@ -94,22 +94,22 @@ inline const RecordFields<ToolCalled>& fields_of(const ToolCalled*) {
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, value_json(from.call.call_id));
        },
-       [](const Json& from, O& to) { read_value(from, to.call.call_id); }},
+       [](Json& from, O& to) { read_value(from, to.call.call_id); }},
       {"tool", "text", "", true,
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, value_json(from.call.name));
        },
-       [](const Json& from, O& to) { read_value(from, to.call.name); }},
+       [](Json& from, O& to) { read_value(from, to.call.name); }},
       {"form", "form", "", true,
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, value_json(from.call.form));
        },
-       [](const Json& from, O& to) { read_value(from, to.call.form); }},
+       [](Json& from, O& to) { read_value(from, to.call.form); }},
       {"arguments", "text", "as sent", true,
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, value_json(from.call.arguments));
        },
-       [](const Json& from, O& to) { read_value(from, to.call.arguments); }},
+       [](Json& from, O& to) { read_value(from, to.call.arguments); }},
       F::if_set<&O::origin>("origin", "origin",
                             "(`server`, `tool`) where another program offers the tool"),
   };
@@ -142,7 +142,7 @@ inline const RecordFields<ToolOutputRecord>& fields_of(const ToolOutputRecord*) 
                                          : from.success         ? "completed"
                                                                 : "failed");
        },
-       [](const Json&, O&) {}},
+       [](Json&, O&) {}},
       F::always<&O::exit>("exit", "exit_or_null"),
       F::always<&O::duration>("duration_ms", "count"),
       F::always<&O::output>(

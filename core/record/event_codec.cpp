@@ -62,13 +62,12 @@ Record to_record(const RunEvent& event) {
       event.what);
 }
 
-std::optional<RunEvent> read_event(std::string_view type, int turn, const Json& data) {
+std::optional<RunEvent> read_event(std::string_view type, int turn, Json data) {
   std::optional<RunEvent> event;
   for_each_event([&]<class T>(const T* alternative) {
     if (event || type != row_of(alternative).type) return;
-    T what{};
-    read_value(data, what);
-    event = RunEvent{turn, std::move(what)};
+    event.emplace().turn = turn;
+    read_value(data, event->what.emplace<T>());
   });
   return event;
 }

@@ -23,7 +23,7 @@ Record to_record(const RunEvent& event);
 /// The event of a record. Never fails: a member that the record lacks, or that is of another kind,
 /// keeps the struct's default.
 /// @return  nothing for an unknown type
-std::optional<RunEvent> read_event(std::string_view type, int turn, const Json& data);
+std::optional<RunEvent> read_event(std::string_view type, int turn, Json data);
 
 /// A member of a record, or of an object in one.
 struct MemberRow {

@@ -23,7 +23,7 @@ inline const RecordFields<FileChange>& fields_of(const FileChange*) {
            digits += static_cast<char>('0' + (from.mode >> shift & 7));
          to.members().emplace_back(name, digits);
        },
-       [](const Json& from, O& to) {
+       [](Json& from, O& to) {
          to.mode = 0;
          for (const char digit : from.text()) to.mode = to.mode << 3 | (digit & 7);
        }},

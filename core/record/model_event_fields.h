@@ -74,7 +74,7 @@ inline const RecordFields<RetryRecord>& fields_of(const RetryRecord*) {
              name, Json::object(
                        {{"status", from.status}, {"kind", from.kind}, {"message", from.message}}));
        },
-       [](const Json& from, O& to) {
+       [](Json& from, O& to) {
          read_value(from["status"], to.status);
          read_value(from["kind"], to.kind);
          read_value(from["message"], to.message);
@@ -180,7 +180,7 @@ inline const RecordFields<CompactionRecord>& fields_of(const CompactionRecord*) 
        [](const O& from, const char* name, Json& to) {
          if (from.summary.empty()) to.members().emplace_back(name, from.reason);
        },
-       [](const Json& from, O& to) { read_value(from, to.reason); }},
+       [](Json& from, O& to) { read_value(from, to.reason); }},
   };
   return list;
 }

@@ -31,8 +31,8 @@ struct RecordField {
   const char* doc;   ///< follows the name in docs/formats.md; may be ""
   bool required;     ///< every record has it
   void (*write)(const Owner& from, const char* name, Json& to);
-  /// Leaves the member unchanged if the JSON is of another kind.
-  void (*read)(const Json& from, Owner& to);
+  /// Leaves the member unchanged if the JSON is of another kind. May take texts out of the JSON.
+  void (*read)(Json& from, Owner& to);
 };
 template <class Owner>
 using RecordFields = std::vector<RecordField<Owner>>;
@@ -81,12 +81,22 @@ Json value_json(const T& value) {
   }
 }
 
-template <class T>
-void read_value(const Json& json, T& value) {
+/// Leaves the value unchanged if the JSON is of another kind.
+/// @param json  Json or const Json; one that is not const may lose its texts to the value
+template <class Source, class T>
+void read_value(Source& json, T& value) {
+  constexpr bool kKept = std::is_const_v<Source>;
   if constexpr (std::is_same_v<T, Json>) {
-    value = json;
+    if constexpr (kKept)
+      value = json;
+    else
+      value = std::move(json);
   } else if constexpr (std::is_same_v<T, std::string>) {
-    if (json.is_string()) value = json.text();
+    if (!json.is_string()) return;
+    if constexpr (kKept)
+      value = json.text();
+    else
+      value = json.take_text();
   } else if constexpr (std::is_same_v<T, bool>) {
     value = json.boolean(value);
   } else if constexpr (std::is_same_v<T, Cost>) {
@@ -115,8 +125,16 @@ void read_value(const Json& json, T& value) {
     for (const auto& [name, text] : json.members()) value[name] = text.text();
   } else {
     if (!json.is_object()) return;
-    for (const auto& field : fields_of(&value))
-      if (const Json* member = json.find(field.name)) field.read(*member, value);
+    for (const auto& field : fields_of(&value)) {
+      auto* const member = json.find(field.name);
+      if (member == nullptr) continue;
+      if constexpr (kKept) {
+        Json copy = *member;
+        field.read(copy, value);
+      } else {
+        field.read(*member, value);
+      }
+    }
   }
 }
 
@@ -143,7 +161,7 @@ struct Fields {
   using Row = RecordField<Owner>;
 
   template <auto Member>
-  static void read(const Json& from, Owner& to) {
+  static void read(Json& from, Owner& to) {
     read_value(from, to.*Member);
   }
   template <auto Member>

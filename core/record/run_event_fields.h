@@ -61,7 +61,7 @@ inline const RecordFields<RunStart>& fields_of(const RunStart*) {
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, from.version);
        },
-       [](const Json& from, O& to) {
+       [](Json& from, O& to) {
          constexpr std::int64_t kMost = std::numeric_limits<int>::max();  // a later version
          to.version = static_cast<int>(std::min(from.integer().value_or(to.version), kMost));
        }},
@@ -160,12 +160,12 @@ inline const RecordFields<RunEnd>& fields_of(const RunEnd*) {
          to.members().emplace_back(name,
                                    from.status.empty() ? status_word(from.code) : from.status);
        },
-       [](const Json& from, O& to) { read_value(from, to.status); }},
+       [](Json& from, O& to) { read_value(from, to.status); }},
       {"exit_code", "count", "", true,
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, static_cast<int>(from.code));
        },
-       [](const Json& from, O& to) {
+       [](Json& from, O& to) {
          std::int32_t code = -1;  // not one of our exit codes
          read_value(from, code);
          to.code = static_cast<ExitCode>(code);
@@ -175,7 +175,7 @@ inline const RecordFields<RunEnd>& fields_of(const RunEnd*) {
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, from.retryable.value_or(is_retryable(from.code)));
        },
-       [](const Json& from, O& to) { to.retryable = from.boolean(); }},
+       [](Json& from, O& to) { to.retryable = from.boolean(); }},
       F::always<&O::usage>("usage", "object"),
       F::always<&O::durations>("durations", "object"),
       F::always<&O::counts>("counts", "object"),

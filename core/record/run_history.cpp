@@ -41,7 +41,7 @@ std::int64_t counted_tokens(const Usage& usage) noexcept {
          std::max<std::int64_t>(0, usage.output_tokens);
 }
 
-void HistoryMaker::on(const RunEvent& event, system_clock::time_point time) {
+void HistoryMaker::on(RunEvent event, system_clock::time_point time) {
   const bool starts = std::holds_alternative<RunStart>(event.what);
   if (starts) {
     count_time();
@@ -50,7 +50,7 @@ void HistoryMaker::on(const RunEvent& event, system_clock::time_point time) {
   number_ = event.turn;
   // A later command may add another end, which took no work.
   if (starts || !history_.end) time_ = time;
-  std::visit([this](const auto& what) { add(what); }, event.what);
+  std::visit([this](auto& what) { add(std::move(what)); }, event.what);
 }
 
 RunHistory HistoryMaker::take() {
@@ -88,16 +88,16 @@ TurnCall& HistoryMaker::call(const std::string& id, const Has& has) {
   return calls.emplace_back(TurnCall{.call_id = id});
 }
 
-void HistoryMaker::add(const RunStart& start) {
+void HistoryMaker::add(RunStart&& start) {
   if (history_.starts.empty()) history_.began = time_;
-  history_.starts.push_back(start);
+  history_.starts.push_back(std::move(start));
   history_.end.reset();
   history_.success.reset();
 }
 
-void HistoryMaker::add(const StartChanges& changes) { history_.start_changes = changes; }
+void HistoryMaker::add(StartChanges&& changes) { history_.start_changes = std::move(changes); }
 
-void HistoryMaker::add(const TurnStarted&) {
+void HistoryMaker::add(TurnStarted&&) {
   auto& turns = history_.turns;
   if (!turns.empty() && turns.back().number != number_ && !turns.back().response)
     ++history_.answers;  // a refusal that the run has mended
@@ -105,83 +105,86 @@ void HistoryMaker::add(const TurnStarted&) {
   if (turns.empty() || turns.back().number != number_) turns.push_back({.number = number_});
 }
 
-void HistoryMaker::add(const ModelRequested& request) {
-  if (request.attempt == 1) turn().requests.push_back(request);
+void HistoryMaker::add(ModelRequested&& request) {
+  if (request.attempt == 1) turn().requests.push_back(std::move(request));
 }
 
-void HistoryMaker::add(const ModelCutOff& cut_off) {
-  turn().cut_off.push_back(cut_off);
+void HistoryMaker::add(ModelCutOff&& cut_off) {
   history_.used.tokens += counted_tokens(cut_off.tokens);
   if (cut_off.cost) history_.used.cost += *cut_off.cost;
+  turn().cut_off.push_back(std::move(cut_off));
 }
 
-void HistoryMaker::add(const ModelAnswered& answer) {
-  turn().response = answer;
+void HistoryMaker::add(ModelAnswered&& answer) {
   ++history_.answers;
   if (answer.tokens) history_.used.tokens += counted_tokens(*answer.tokens);
   if (answer.cost) history_.used.cost += *answer.cost;
+  turn().response = std::move(answer);
 }
 
-void HistoryMaker::add(const CheckRecord& check) { turn().checks.push_back(check); }
+void HistoryMaker::add(CheckRecord&& check) { turn().checks.push_back(std::move(check)); }
 
-void HistoryMaker::add(const CallDecided& decided) {
-  call(decided.call_id, [](const TurnCall& one) { return one.called.has_value(); }).decided =
-      decided;
+void HistoryMaker::add(CallDecided&& decided) {
   if (decided.decision == Ruling::allow) history_.denials_in_a_row = 0;
+  TurnCall& one =
+      call(decided.call_id, [](const TurnCall& made) { return made.called.has_value(); });
+  one.decided = std::move(decided);
 }
 
-void HistoryMaker::add(const ToolCalled& called) {
+void HistoryMaker::add(ToolCalled&& called) {
   TurnCall& one =
       call(called.call.call_id, [](const TurnCall& made) { return made.called.has_value(); });
-  one.called = called;
+  one.called = std::move(called);
   one.started = time_;
 }
 
-void HistoryMaker::add(const ToolOutputRecord& output) {
-  call(output.call_id, [](const TurnCall& one) { return one.output.has_value(); }).output = output;
+void HistoryMaker::add(ToolOutputRecord&& output) {
   if (was_counted(output)) ++history_.used.tool_calls;
   if (output.verdict == "denied" || output.verdict == "forbidden") ++history_.denials_in_a_row;
+  TurnCall& one = call(output.call_id, [](const TurnCall& made) { return made.output.has_value(); });
+  one.output = std::move(output);
 }
 
-void HistoryMaker::add(const PlanUpdated& plan) {
-  history_.plan = plan;
+void HistoryMaker::add(PlanUpdated&& plan) {
   if (!turn().calls.empty()) turn().calls.back().plan = plan;
+  history_.plan = std::move(plan);
 }
 
-void HistoryMaker::add(const FileChange& change) {
-  if (!turn().calls.empty()) turn().calls.back().changes.push_back(change);
+void HistoryMaker::add(FileChange&& change) {
+  if (!turn().calls.empty()) turn().calls.back().changes.push_back(std::move(change));
 }
 
-void HistoryMaker::add(const StageRecord& stage) {
-  history_.stages.push_back({.start = stage, .turns_before = history_.turns.size()});
+void HistoryMaker::add(StageRecord&& stage) {
+  history_.stages.push_back({.start = std::move(stage), .turns_before = history_.turns.size()});
 }
 
-void HistoryMaker::add(const StageCompleted& stage) {
-  if (!history_.stages.empty()) history_.stages.back().end = stage;
+void HistoryMaker::add(StageCompleted&& stage) {
+  if (!history_.stages.empty()) history_.stages.back().end = std::move(stage);
 }
 
-void HistoryMaker::add(const VerificationRecord& command) {
+void HistoryMaker::add(VerificationRecord&& command) {
   auto& all = history_.verifications;
   const std::size_t turns = history_.turns.size();
   if (all.empty() || !belongs_to(all.back(), command, turns))
     all.push_back({.phase = command.phase, .round = command.round, .turns_before = turns});
-  all.back().started.push_back(command);
+  all.back().started.push_back(std::move(command));
 }
 
-void HistoryMaker::add(const VerificationCompleted& command) {
-  if (!history_.verifications.empty()) history_.verifications.back().completed.push_back(command);
+void HistoryMaker::add(VerificationCompleted&& command) {
+  if (!history_.verifications.empty())
+    history_.verifications.back().completed.push_back(std::move(command));
 }
 
-void HistoryMaker::add(const CompactionRecord& compaction) {
-  history_.compactions.push_back({compaction, history_.turns.size()});
+void HistoryMaker::add(CompactionRecord&& compaction) {
+  history_.compactions.push_back({std::move(compaction), history_.turns.size()});
 }
 
-void HistoryMaker::add(const RunEnd& end) {
-  history_.end = end;
-  if (end.code == ExitCode::success) history_.success = end;
+void HistoryMaker::add(RunEnd&& end) {
   const bool by_provider = end.code == ExitCode::refused || end.code == ExitCode::auth ||
                            end.code == ExitCode::unavailable || end.code == ExitCode::limited;
   if (by_provider && !history_.turns.empty() && !history_.turns.back().response) ++history_.answers;
+  if (end.code == ExitCode::success) history_.success = end;
+  history_.end = std::move(end);
 }
 
 system_clock::time_point time_of_timestamp(std::string_view text) {
@@ -204,17 +207,15 @@ system_clock::time_point time_of_timestamp(std::string_view text) {
 }
 
 RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* also) {
-  const VerifyResult chain = verify_run(transcript);
-  if (!chain.ok) throw Error(chain.problem, ExitCode::integrity);
   HistoryMaker maker;
-  std::uint64_t records = 0;
-  read_transcript(transcript, [&](const TranscriptRecord& record) {
-    if (++records > chain.records) return;
-    if (!record.event()) return;  // of a later version: nothing that this one could act on
-    const RunEvent event = event_with_blobs(record, transcript);
-    maker.on(event, time_of_timestamp(record.timestamp));
-    if (also != nullptr) also->on(event);
+  const VerifyResult chain = verify_records(transcript, [&](TranscriptRecord record) {
+    const auto time = time_of_timestamp(record.timestamp);
+    auto event = whole_event(std::move(record), transcript);
+    if (!event) return;  // of a later version: nothing that this one could act on
+    if (also != nullptr) also->on(*event);
+    maker.on(std::move(*event), time);
   });
+  if (!chain.ok) throw Error(chain.problem, ExitCode::integrity);
   RunHistory history = maker.take();
   history.records = chain.records;
   history.bytes = chain.bytes;

@@ -108,30 +108,30 @@ struct RunHistory {
 class HistoryMaker : public EventSink {
  public:
   void on(const RunEvent& event) override { on(event, {}); }
-  void on(const RunEvent& event, std::chrono::system_clock::time_point time);
+  void on(RunEvent event, std::chrono::system_clock::time_point time);
   RunHistory take();
 
  private:
-  void add(const RunStart& start);
-  void add(const StartChanges& changes);
-  void add(const TurnStarted& turn);
-  void add(const ModelRequested& request);
-  void add(const ModelCutOff& cut_off);
-  void add(const ModelAnswered& answer);
-  void add(const CheckRecord& check);
-  void add(const CallDecided& decided);
-  void add(const ToolCalled& called);
-  void add(const ToolOutputRecord& output);
-  void add(const PlanUpdated& plan);
-  void add(const FileChange& change);
-  void add(const StageRecord& stage);
-  void add(const StageCompleted& stage);
-  void add(const VerificationRecord& command);
-  void add(const VerificationCompleted& command);
-  void add(const CompactionRecord& compaction);
-  void add(const RunEnd& end);
+  void add(RunStart&& start);
+  void add(StartChanges&& changes);
+  void add(TurnStarted&& turn);
+  void add(ModelRequested&& request);
+  void add(ModelCutOff&& cut_off);
+  void add(ModelAnswered&& answer);
+  void add(CheckRecord&& check);
+  void add(CallDecided&& decided);
+  void add(ToolCalled&& called);
+  void add(ToolOutputRecord&& output);
+  void add(PlanUpdated&& plan);
+  void add(FileChange&& change);
+  void add(StageRecord&& stage);
+  void add(StageCompleted&& stage);
+  void add(VerificationRecord&& command);
+  void add(VerificationCompleted&& command);
+  void add(CompactionRecord&& compaction);
+  void add(RunEnd&& end);
   template <class Other>
-  void add(const Other&) {}  // nothing that a later run needs
+  void add(Other&&) {}  // nothing that a later run needs
   RecordedTurn& turn();
   template <class Has>
   TurnCall& call(const std::string& id, const Has& has);
@@ -147,7 +147,8 @@ class HistoryMaker : public EventSink {
 std::chrono::system_clock::time_point time_of_timestamp(std::string_view text);
 
 /// Reads a transcript and checks its chain and blobs. A torn last line is left out.
-/// @param also  gets every event, in order; may be null
+/// @param also  gets every event, in order, also those before a record that is found to be changed; may
+///              be null
 /// @throws Error  ExitCode::usage if there is none, ExitCode::integrity if it was changed
 RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* also = nullptr);
 

@@ -90,8 +90,9 @@ class ChainCheck {
   explicit ChainCheck(fs::path blobs) : blobs_(std::move(blobs)) {}
 
   /// False once something does not fit; `result().problem` says what.
-  bool take(std::string_view line) {
-    const std::string problem = check(line);
+  /// @param record  gets the record; null: its data is only read as far as the check needs it
+  bool take(std::string_view line, TranscriptRecord* record = nullptr) {
+    const std::string problem = check(line, record);
     if (!problem.empty()) {
       result_.problem =
           std::string(kTranscriptName) + ":" + std::to_string(result_.records + 1) + ": " + problem;
@@ -118,12 +119,15 @@ class ChainCheck {
   const std::set<std::string>& named_blobs() const { return named_blobs_; }
 
  private:
-  std::string check(std::string_view line) {
+  std::string check(std::string_view line, TranscriptRecord* record) {
     Envelope envelope;
     if (line.size() > kLongestLine) return kRecordTooLong;
     if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
       return "not a valid record: " + wrong;
-    if (!is_json(envelope.data)) return "not a valid record: data is not valid JSON";
+    std::optional<Json> data;
+    std::string unreadable;  // by names that repeat, or by its size: no matter for the chain
+    if (record != nullptr) data = data_of(envelope, unreadable);
+    if (!data && !is_json(envelope.data)) return "not a valid record: data is not valid JSON";
     const std::string expected =
         result_.records == 0 ? std::string(kNoRecordBefore) : result_.last_digest;
     if (envelope.seq != result_.records)
@@ -135,20 +139,34 @@ class ChainCheck {
                   ? " instead of 64 zeros"
                   : ", but the SHA-256 of line " + std::to_string(result_.records) + " is " +
                         short_digest(expected) + ": that line was changed");
-    return check_data(envelope);
+    if (!unreadable.empty()) return "not a valid record: " + unreadable;
+    const std::string problem = check_data(envelope, data);
+    if (record != nullptr)
+      *record = {envelope.seq,  std::string(envelope.timestamp), std::string(envelope.type),
+                 envelope.turn, std::string(envelope.prev),      std::move(*data)};
+    return problem;
   }
 
-  std::string check_data(const Envelope& envelope) {
+  static std::optional<Json> data_of(const Envelope& envelope, std::string& unreadable) {
+    try {
+      return parse_json(envelope.data);
+    } catch (const JsonError& error) {
+      unreadable = error.what();
+      return std::nullopt;
+    }
+  }
+
+  /// @param known  the data where it was read already
+  std::string check_data(const Envelope& envelope, std::optional<Json>& known) {
     result_.finished = envelope.type == "run.completed";
     const bool has_blob = envelope.data.find("\"blob\":\"sha256-") != std::string_view::npos;
     if (result_.records == 0 && envelope.type != "run.started") return "is not run.started";
     if (!result_.finished && !has_blob && envelope.type != "run.started") return {};
-    Json data;
-    try {
-      data = parse_json(envelope.data);
-    } catch (const JsonError& error) {
-      return std::string("data can't be read: ") + error.what();
-    }
+    std::string unreadable;
+    std::optional<Json> read;
+    if (!known) read = data_of(envelope, unreadable);
+    if (!unreadable.empty()) return "data can't be read: " + unreadable;
+    const Json& data = known ? *known : *read;
     const auto event = read_event(envelope.type, envelope.turn, data);
     if (const auto* start = event ? std::get_if<RunStart>(&event->what) : nullptr) {
       result_.run_id = start->run_id;
@@ -371,6 +389,32 @@ std::string check_unfinished(const fs::path& folder, const VerifyResult& chain,
   return status == "running" ? check_running(result, version) : std::string();
 }
 
+Json blob_content(const std::string& name, bool is_json, const fs::path& transcript) {
+  if (name.find('/') != std::string::npos)
+    throw Error("blob '" + one_line(name) + "' is not a file name", ExitCode::integrity);
+  const std::string text = read_file(transcript.parent_path() / "blobs" / name, kMaxBlobBytes);
+  if ("sha256-" + sha256_hex(text) != name)
+    throw Error("blobs/" + name + " was changed", ExitCode::integrity);
+  if (!is_json) return Json(text);
+  try {
+    return parse_json(text);
+  } catch (const JsonError& error) {
+    throw Error("blobs/" + name + ": " + error.what(), ExitCode::integrity);
+  }
+}
+
+/// Replaces what stands for a blob by its content.
+void take_blobs(Json& value, const fs::path& transcript) {
+  const Json* const blob = value.find("blob");
+  if (blob != nullptr && blob->is_string() && blob->text().starts_with("sha256-") &&
+      value["bytes"].is_number()) {
+    value = blob_content(blob->text(), value["json"].boolean(), transcript);
+    return;
+  }
+  for (Json& item : value.items()) take_blobs(item, transcript);
+  for (auto& member : value.members()) take_blobs(member.second, transcript);
+}
+
 }  // namespace
 
 std::string VerifyResult::text() const {
@@ -407,6 +451,18 @@ VerifyResult verify_run(const fs::path& path) {
     result.problem = check_artifacts(folder, check.completed(), result.artifacts);
   result.ok = result.problem.empty();
   return result;
+}
+
+VerifyResult verify_records(const fs::path& transcript,
+                            const std::function<void(TranscriptRecord)>& each) {
+  ChainCheck check(transcript.parent_path() / "blobs");
+  const std::uint64_t torn = each_line(transcript, [&](std::string_view line) {
+    TranscriptRecord record;
+    if (!check.take(line, &record)) return false;
+    each(std::move(record));
+    return true;
+  });
+  return check.finish(torn);
 }
 
 VerifyResult verify_transcript(std::string_view text) {
@@ -470,28 +526,18 @@ void read_transcript(const fs::path& path,
 }
 
 Json with_blobs(const Json& value, const fs::path& transcript) {
-  const std::string name = value.string_at("blob");
-  if (name.starts_with("sha256-") && value["bytes"].is_number()) {
-    if (name.find('/') != std::string::npos)
-      throw Error("blob '" + one_line(name) + "' is not a file name", ExitCode::integrity);
-    const std::string text = read_file(transcript.parent_path() / "blobs" / name, kMaxBlobBytes);
-    if ("sha256-" + sha256_hex(text) != name)
-      throw Error("blobs/" + name + " was changed", ExitCode::integrity);
-    if (!value["json"].boolean()) return Json(text);
-    try {
-      return parse_json(text);
-    } catch (const JsonError& error) {
-      throw Error("blobs/" + name + ": " + error.what(), ExitCode::integrity);
-    }
-  }
   Json copy = value;
-  for (Json& item : copy.items()) item = with_blobs(item, transcript);
-  for (auto& member : copy.members()) member.second = with_blobs(member.second, transcript);
+  take_blobs(copy, transcript);
   return copy;
 }
 
 RunEvent event_with_blobs(const TranscriptRecord& record, const fs::path& transcript) {
-  return read_event(record.type, record.turn, with_blobs(record.data, transcript)).value();
+  return whole_event(record, transcript).value();
+}
+
+std::optional<RunEvent> whole_event(TranscriptRecord record, const fs::path& transcript) {
+  take_blobs(record.data, transcript);
+  return read_event(record.type, record.turn, std::move(record.data));
 }
 
 }  // namespace sortie

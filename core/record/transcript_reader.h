@@ -75,6 +75,13 @@ Beginning beginning_of(const std::filesystem::path& path);
 void each_record_line(const std::filesystem::path& path,
                       const std::function<bool(std::string_view)>& each);
 
+/// Checks a transcript's chain, numbers, form and blobs as verify_run() does, and passes on each record
+/// that fits to those before it, in one pass. What was passed on is to be forgotten if the result, which
+/// is that of the whole, is not ok.
+/// @throws Error  ExitCode::usage if there is no transcript
+VerifyResult verify_records(const std::filesystem::path& transcript,
+                            const std::function<void(TranscriptRecord)>& each);
+
 /// Passes on every whole record in order; skips a torn last line. Does not check the chain.
 /// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"
 void read_transcript(const std::filesystem::path& path,
@@ -87,5 +94,8 @@ Json with_blobs(const Json& value, const std::filesystem::path& transcript);
 /// The event of a record of a known type, with its blobs.
 /// @throws Error  as with_blobs()
 RunEvent event_with_blobs(const TranscriptRecord& record, const std::filesystem::path& transcript);
+/// The same of a record that is not needed otherwise; nothing for an unknown type.
+std::optional<RunEvent> whole_event(TranscriptRecord record,
+                                    const std::filesystem::path& transcript);
 
 }  // namespace sortie

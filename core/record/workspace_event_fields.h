@@ -19,7 +19,7 @@ inline const RecordFields<NetworkRecord>& fields_of(const NetworkRecord*) {
        [](const O& from, const char* name, Json& to) {
          to.members().emplace_back(name, from.state != ConnectionState::denied);
        },
-       [](const Json&, O&) {}},
+       [](Json&, O&) {}},
       F::always<&O::host>("host", "text"),
       F::always<&O::port>("port", "count", "(0: unknown)"),
       F::always<&O::method>("method", "text"),

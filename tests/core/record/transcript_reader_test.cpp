@@ -43,6 +43,22 @@ std::string joined(const Lines& lines) {
   return text;
 }
 
+/// What verify_records() makes of a text.
+struct Passed {
+  VerifyResult result;
+  std::vector<TranscriptRecord> records{};
+};
+Passed passed_on(const std::string& text) {
+  TemporaryFolder folder;
+  record_sample_run(folder.path());  // for the blobs
+  write_file(folder / kTranscriptName, text);
+  Passed passed;
+  passed.result = verify_records(folder / kTranscriptName, [&](TranscriptRecord record) {
+    passed.records.push_back(std::move(record));
+  });
+  return passed;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(transcript_reader)
@@ -81,8 +97,45 @@ BOOST_AUTO_TEST_CASE(the_first_record_that_does_not_fit_is_named) {
 
       BOOST_TEST(!result.ok);
       BOOST_TEST(has(result.problem, row.problem), result.problem);
+      const Passed passed = passed_on(joined(lines));
+      BOOST_TEST(passed.result.problem == result.problem);
+      BOOST_TEST(passed.result.records == result.records);
+      BOOST_TEST(passed.records.size() == result.records);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(records_are_passed_on_as_they_are_checked) {
+  const Lines lines = sample_lines();
+
+  const Passed passed = passed_on(joined(lines) + "{\"seq\":");
+
+  const VerifyResult whole = verify_transcript(joined(lines));
+  BOOST_TEST(passed.result.ok, passed.result.problem);
+  BOOST_TEST(passed.result.last_digest == whole.last_digest);
+  BOOST_TEST(passed.result.bytes == whole.bytes);
+  BOOST_TEST(passed.result.torn_bytes == 7);
+  BOOST_REQUIRE(passed.records.size() == lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const TranscriptRecord record = parse_record(lines[i]);
+    BOOST_TEST(passed.records[i].seq == record.seq);
+    BOOST_TEST(passed.records[i].type == record.type);
+    BOOST_TEST(passed.records[i].turn == record.turn);
+    BOOST_TEST(passed.records[i].timestamp == record.timestamp);
+    BOOST_TEST(passed.records[i].prev == record.prev);
+    BOOST_TEST((passed.records[i].data == record.data));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_record_with_a_name_twice_is_a_link_of_the_chain_and_no_record) {
+  Lines lines = sample_lines();
+  lines.resize(2);
+  std::string& last = lines.back();
+  last.replace(last.size() - 2, 2, ",\"x\":1,\"x\":2}}");
+
+  BOOST_TEST(verify_transcript(joined(lines)).ok);
+  BOOST_TEST(passed_on(joined(lines)).result.problem ==
+             "transcript.jsonl:2: not a valid record: duplicate name in an object");
 }
 
 BOOST_AUTO_TEST_CASE(a_transcript_cut_anywhere_is_a_valid_prefix) {
