@@ -8,6 +8,8 @@
 
 #include "core/base/clock.h"
 #include "core/git/git_repository.h"
+#include "core/git/index_file.h"
+#include "core/git/read_index.h"
 
 namespace sortie {
 namespace fs = std::filesystem;
@@ -104,49 +106,40 @@ void read_branch(git_repository& repository, const CancelCheck& check_cancel, Gi
   state.behind = distance->behind;
 }
 
-TrackedFile tracked_file(const git_index_entry& entry, std::size_t skipped,
+TrackedFile tracked_file(const IndexEntry& entry, std::size_t skipped,
                          const struct timespec& written) {
   TrackedFile file;
-  file.path = entry.path + skipped;
+  file.path = entry.path.substr(skipped);
   file.mode = entry.mode;
-  std::memcpy(file.id.data(), entry.id.id, file.id.size());
-  file.size = entry.file_size;
-  file.modified_s = entry.mtime.seconds;
-  file.modified_ns = entry.mtime.nanoseconds;
-  file.changed_s = entry.ctime.seconds;
-  file.changed_ns = entry.ctime.nanoseconds;
+  file.id = entry.id;
+  file.size = entry.size;
+  file.modified_s = entry.modified_s;
+  file.modified_ns = entry.modified_ns;
+  file.changed_s = entry.changed_s;
+  file.changed_ns = entry.changed_ns;
   // A "racily clean" file: changed again within the timestamp of the index, it has the times that
   // the index knows.
   file.settled = file.modified_s < written.tv_sec ||
                  (file.modified_s == written.tv_sec && file.modified_ns < written.tv_nsec);
-  file.not_looked_at = (entry.flags & GIT_INDEX_ENTRY_VALID) != 0 ||
-                       (entry.flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
-  file.to_be_added = (entry.flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0;
-  if (const int stage = git_index_entry_stage(&entry); stage != 0)
-    file.conflict = 1u << (stage - 1);
+  file.not_looked_at = entry.assume_unchanged || entry.skip_worktree;
+  file.to_be_added = entry.intent_to_add;
+  if (entry.stage != 0) file.conflict = 1u << (entry.stage - 1);
   return file;
 }
 
-void read_index(git_index& index, const std::string& prefix, const GitCancel& check_cancel,
-                GitTreeState& state) {
-  struct stat status {};
-  const char* const path = git_index_path(&index);
-  if (path != nullptr) (void)::stat(path, &status);
-  const std::size_t count = git_index_entrycount(&index);
-  for (std::size_t i = 0; i < count; ++i) {
+void read_tracked(const IndexFile& index, const struct timespec& written, const std::string& prefix,
+                  const GitCancel& check_cancel, GitTreeState& state) {
+  for (std::size_t i = index.lower_bound(prefix); i < index.size(); ++i) {
     if (i % 1024 == 0) check_cancel();
-    const git_index_entry& entry = *git_index_get_byindex(&index, i);
-    if (!std::string_view(entry.path).starts_with(prefix)) continue;
-    TrackedFile file = tracked_file(entry, prefix.size(), status.st_mtim);
+    const IndexEntry entry = index.entry(i);
+    if (!entry.path.starts_with(prefix)) break;
+    TrackedFile file = tracked_file(entry, prefix.size(), written);
     // The stages of a conflict make one file.
     if (!state.tracked.empty() && state.tracked.back().path == file.path)
       state.tracked.back().conflict |= file.conflict;
     else
       state.tracked.push_back(std::move(file));
   }
-  // In byte order, even if the repository ignores case.
-  std::sort(state.tracked.begin(), state.tracked.end(),
-            [](const TrackedFile& a, const TrackedFile& b) { return a.path < b.path; });
 }
 
 char letter_of(git_delta_t kind) {
@@ -209,8 +202,7 @@ void add_staged(const git_diff_delta& delta, const std::string& prefix, GitTreeS
 }
 
 void read_staged(git_repository& repository, git_index& index, const std::string& prefix,
-                 GitCancel& check_cancel, GitTreeState& state) {
-  const GitTree tree = head_tree(repository);
+                 const GitTree& tree, GitCancel& check_cancel, GitTreeState& state) {
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags =
       GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
@@ -235,6 +227,31 @@ void read_staged(git_repository& repository, git_index& index, const std::string
   }
   std::sort(state.staged.begin(), state.staged.end(),
             [](const StagedChange& a, const StagedChange& b) { return a.path < b.path; });
+}
+
+bool is_tree(const GitTree& tree, const IndexFile& index) {
+  return tree && index.tree() &&
+         std::memcmp(git_tree_id(tree.get())->id, index.tree()->data(), index.tree()->size()) == 0;
+}
+
+/// What is tracked, and what is staged. Both without libgit2 if nothing is staged, as git notes in
+/// the index.
+void read_both(const FoundRepository& found, const std::string& prefix, GitCancel& check_cancel,
+               GitTreeState& state) {
+  const fs::path file = found.place.git_dir / "index";
+  const GitTree tree = head_tree(*found.handle);
+  struct stat status {};
+  (void)::stat(file.c_str(), &status);  // before it is read: newer times are looked at again
+  auto index = IndexFile::open(file);
+  check_cancel();
+  if (!index || !is_tree(tree, *index)) {
+    GitIndex by_libgit2;
+    check_git(git_repository_index(GitOut(by_libgit2), found.handle.get()), "the index",
+              kUnreadable);
+    read_staged(*found.handle, *by_libgit2, prefix, tree, check_cancel, state);
+    if (!index) index = index_of(*by_libgit2);
+  }
+  read_tracked(*index, status.st_mtim, prefix, check_cancel, state);
 }
 
 void read_commits(git_repository& repository, int most, GitTreeState& state) {
@@ -272,10 +289,7 @@ GitTreeState read_git_tree(const fs::path& workspace, int commits, const CancelC
   state.doing = name_of_state(git_repository_state(&repository));
   state.modes_count = switch_of(repository, "core.filemode").value_or(true);
   state.links_count = switch_of(repository, "core.symlinks").value_or(true);
-  GitIndex index;
-  check_git(git_repository_index(GitOut(index), &repository), "the index", kUnreadable);
-  read_index(*index, prefix, check_cancel, state);
-  read_staged(repository, *index, prefix, check_cancel, state);
+  read_both(found, prefix, check_cancel, state);
   check_cancel();
   read_commits(repository, commits, state);
   return state;
@@ -286,12 +300,16 @@ std::set<std::string, std::less<>> tracked_dot_names(const fs::path& workspace) 
   try {
     const auto looked_at = look_at_repository(workspace);
     const FoundRepository& found = *looked_at;
-    GitIndex index;
-    if (!found.handle || git_repository_index(GitOut(index), found.handle.get()) < 0) return names;
+    if (!found.handle) return names;
+    auto index = IndexFile::open(found.place.git_dir / "index");
+    if (!index) {
+      GitIndex by_libgit2;
+      if (git_repository_index(GitOut(by_libgit2), found.handle.get()) < 0) return names;
+      index = index_of(*by_libgit2);
+    }
     const std::string prefix = prefix_in(found.toplevel, workspace);
-    const std::size_t count = git_index_entrycount(index.get());
-    for (std::size_t i = 0; i < count; ++i) {
-      std::string_view path = git_index_get_byindex(index.get(), i)->path;
+    for (std::size_t i = 0; i < index->size(); ++i) {
+      std::string_view path = index->path(i);
       if (!path.starts_with(prefix)) continue;
       path.remove_prefix(prefix.size());
       for (std::size_t at = 0; at < path.size();) {

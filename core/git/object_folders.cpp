@@ -118,12 +118,11 @@ void add_folder(git_odb& objects, const fs::path& folder, Whose whose, bool sync
 
 }  // namespace
 
-GitOdb open_objects(git_repository& repository, const GitPlace& place) {
+GitOdb open_objects(const GitPlace& place, bool synced) {
   const std::string step = "objects of the repository";
   GitOdb objects;
   check_git(git_odb_new(GitOut(objects)), step, ExitCode::environment);
-  add_folder(*objects, place.common_dir / "objects", Whose::own,
-             switch_of(repository, "core.fsyncObjectFiles").value_or(false), step);
+  add_folder(*objects, place.common_dir / "objects", Whose::own, synced, step);
   for (const fs::path& folder : place.alternates)
     add_folder(*objects, folder, Whose::borrowed, false, step);
   return objects;

@@ -4,12 +4,14 @@
 #include <git2/sys/repository.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <utility>
 
 #include "core/files/file_name.h"
 #include "core/git/config/rule_files.h"
 #include "core/git/git_repository.h"
 #include "core/git/object_folders.h"
+#include "core/git/read_index.h"
 #include "core/git/stored_bytes.h"
 #include "core/workspace/file_stamp.h"
 #include "core/workspace/start_record.h"
@@ -39,7 +41,6 @@ StartState::StartState(const StartRecord& record, const fs::path& root)
   check_git(git_repository_open_ext(GitOut(repository_), record.folder.c_str(),
                                     GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr),
             step, ExitCode::environment);
-  give_readable_index(*repository_, record.folder / ".git/index");
   prefix_ = prefix_in(record.toplevel, root);
   if (!has_repository_) return;
   GitOdb objects;
@@ -49,18 +50,32 @@ StartState::StartState(const StartRecord& record, const fs::path& root)
   head_ = head_tree(*repository_);
 }
 
-/// The repository's index, or nothing.
-git_index* StartState::index() const {
-  if (!has_repository_ || std::exchange(index_read_, true)) return index_.get();
+/// The repository's index, or null.
+const IndexFile* StartState::index() const {
+  if (has_repository_ && !std::exchange(index_read_, true)) read_index();
+  return index_ ? &*index_ : nullptr;
+}
+
+/// libgit2 gets the rules of an index that can be read without it: reading all of it would take as
+/// long as all else at the end of a run in a large tree.
+void StartState::read_index() const {
+  const fs::path file = record_.folder / ".git/index";
   std::error_code error;
-  if (head_ && !fs::exists(record_.folder / ".git/index", error)) {
-    do_without_index("there is none");
-  } else if (git_repository_index(GitOut(index_), repository_.get()) < 0) {
-    const git_error* failure = git_error_last();
-    do_without_index(failure != nullptr && failure->message != nullptr ? failure->message
-                                                                       : "unknown cause");
+  if (head_ && !fs::exists(file, error)) return do_without_index("there is none");
+  index_ = IndexFile::open(file);
+  if (index_) {
+    libgit2_index_ = rules_of(*index_);
+    check_git(git_repository_set_index(repository_.get(), libgit2_index_.get()), "index");
+    return;
   }
-  return index_.get();
+  give_readable_index(*repository_, file);
+  GitIndex index;
+  if (git_repository_index(GitOut(index), repository_.get()) < 0) {
+    const git_error* failure = git_error_last();
+    return do_without_index(failure != nullptr && failure->message != nullptr ? failure->message
+                                                                              : "unknown cause");
+  }
+  index_ = index_of(*index);
 }
 
 /// HEAD replaces an index that is split or sparse, which libgit2 does not support, damaged, or
@@ -87,10 +102,11 @@ std::optional<StartState::Listed> StartState::in_head(const std::string& path) c
 
 std::optional<StartState::Listed> StartState::in_index(const std::string& path) const {
   if (!has_index()) return std::nullopt;
-  const git_index_entry* entry = git_index_get_bypath(index(), path.c_str(), 0);
-  // libgit2 may ignore case, depending on the repository; here names are bytes.
-  if (entry == nullptr || path != entry->path) return std::nullopt;
-  return Listed{entry->id, canonical_mode(entry->mode)};
+  const auto entry = index()->find(path);
+  if (!entry) return std::nullopt;
+  Listed listed{{}, canonical_mode(entry->mode)};
+  std::memcpy(listed.id.id, entry->id.data(), entry->id.size());
+  return listed;
 }
 
 bool StartState::tracked(const std::string& path) const {
@@ -167,6 +183,8 @@ std::string StartState::filter(const std::string& path) const {
 std::string StartState::to_git(const std::string& path, const std::string& content) const {
   if (!has_repository_) return content;
   prepare_attributes(path);
+  // Whether line ends are converted depends on what is listed, too.
+  if (libgit2_index_) add_entries(*libgit2_index_, *index_, in_repository(path));
   return stored_bytes(*repository_, in_repository(path), content);
 }
 
@@ -250,37 +268,34 @@ std::size_t StartState::head_files_below(const std::string& path) const {
 }
 
 std::size_t StartState::index_files_below(const std::string& path) const {
+  if (!has_index()) return 0;
   const std::string folder = in_repository(path) + "/";
-  std::size_t at = 0;
-  if (!has_index() || git_index_find_prefix(&at, index(), folder.c_str()) != 0) return 0;
-  std::size_t files = 0;
-  for (; at < git_index_entrycount(index()); ++at, ++files)
-    if (!std::string_view(git_index_get_byindex(index(), at)->path).starts_with(folder)) break;
-  return files;
+  const std::size_t first = index()->lower_bound(folder);
+  std::size_t at = first;
+  while (at < index()->size() && index()->path(at).starts_with(folder)) ++at;
+  return at - first;
 }
 
 std::optional<std::vector<std::string>> StartState::index_links() const {
   if (!has_index()) return std::nullopt;
   std::vector<std::string> links;
-  std::size_t at = 0;
-  if (!prefix_.empty() && git_index_find_prefix(&at, index(), prefix_.c_str()) != 0) return links;
-  for (; at < git_index_entrycount(index()); ++at) {
-    const git_index_entry* entry = git_index_get_byindex(index(), at);
-    const std::string_view path = entry->path;
-    if (!path.starts_with(prefix_)) break;
-    if (canonical_mode(entry->mode) == 0120000) links.emplace_back(path.substr(prefix_.size()));
+  for (std::size_t at = index()->lower_bound(prefix_); at < index()->size(); ++at) {
+    const IndexEntry entry = index()->entry(at);
+    if (!entry.path.starts_with(prefix_)) break;
+    if (canonical_mode(entry.mode) == 0120000)
+      links.emplace_back(entry.path.substr(prefix_.size()));
   }
   return links;
 }
 
 bool StartState::is_as_indexed(const std::string& path, const TreeEntry& now) const {
   if (!has_index() || !index_has(path, &now)) return false;
-  const git_index_entry* entry = git_index_get_bypath(index(), in_repository(path).c_str(), 0);
+  const auto entry = index()->find(in_repository(path));
   struct stat status {};
   const auto birth = birth_of(AT_FDCWD, root_ / path);
-  return birth && *birth <= record_.began && entry->ino != 0 &&
+  return birth && *birth <= record_.began && entry->inode != 0 &&
          ::lstat((root_ / path).c_str(), &status) == 0 &&
-         entry->ino == static_cast<std::uint32_t>(status.st_ino);
+         entry->inode == static_cast<std::uint32_t>(status.st_ino);
 }
 
 bool StartState::head_has(const std::string& path, const TreeEntry* entry) const {

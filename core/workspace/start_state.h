@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/git/git_repository.h"
+#include "core/git/index_file.h"
 #include "core/workspace/start_record.h"
 #include "core/workspace/workspace.h"
 
@@ -87,7 +88,8 @@ class StartState {
     git_oid id;
     unsigned mode;
   };
-  git_index* index() const;
+  const IndexFile* index() const;
+  void read_index() const;
   void prepare_attributes(const std::string& path) const;
   void do_without_index(const std::string& problem) const;
   void add_rules(const std::string& path, const char* name) const;
@@ -107,7 +109,8 @@ class StartState {
   std::string head_commit_;
   GitTree head_;
   mutable bool index_read_ = false;  ///< read on demand: a large one takes time
-  mutable GitIndex index_;
+  mutable std::optional<IndexFile> index_;
+  mutable GitIndex libgit2_index_;  ///< with some of its entries, if libgit2 did not read it
   mutable std::string index_problem_;
   mutable std::set<std::filesystem::path> added_;  ///< rule files, by path in the repository
 };
