@@ -8,9 +8,9 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/text/output_buffer.h"
-#include "policies/sandbox/layers/process_tree.h"
 
 namespace sortie {
 namespace {
@@ -63,17 +63,12 @@ std::uint64_t most_held_by(int sockets, int open_files) {
          kPerSocket;
 }
 
-struct Sampled {
-  pid_t command;
-  TreeUse use;
-};
-
 template <typename Member>
-pid_t largest(const std::vector<Sampled>& sampled, Member member) {
+pid_t largest(const std::vector<SampledCommand>& sampled, Member member) {
   return std::max_element(
              sampled.begin(), sampled.end(),
              [&](const auto& a, const auto& b) { return a.use.*member < b.use.*member; })
-      ->command;
+      ->first;
 }
 
 std::uint64_t shared_once(const std::vector<pid_t>& commands) {
@@ -94,11 +89,13 @@ void LimitWatch::add_ended(const rusage& use) {
 
 std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
   if (commands.empty()) return {};
-  std::vector<Sampled> sampled;
+  std::vector<SampledCommand> sampled;
   TreeUse sum;
-  for (const pid_t command : commands) {
-    const TreeUse use = measure_descendants(command);
-    sampled.push_back({command, use});
+  // With namespaces the keeper is the first of its own, and /proc that of it.
+  auto uses = measure_descendants(commands, profile_.use_namespaces ? Listed::own : Listed::every);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    sampled.push_back({commands[i], std::move(uses[i])});
+    const TreeUse& use = sampled.back().use;
     sum.processes += use.processes;
     sum.memory_bytes += use.memory_bytes;
     sum.written_bytes += use.written_bytes;
@@ -107,7 +104,7 @@ std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
   const std::uint64_t kept = private_bytes();
   std::vector<Excess> excess;
   if (samples_++ % kUnmappedEvery == 0)
-    if (auto queued = measure_unmapped(commands)) excess.push_back(std::move(*queued));
+    if (auto queued = measure_unmapped(sampled)) excess.push_back(std::move(*queued));
   if (limits.processes > 0 && sum.processes > limits.processes) {
     excess.push_back({largest(sampled, &TreeUse::processes), Ending::process_limit,
                       "process limit " + std::to_string(limits.processes) +
@@ -138,15 +135,16 @@ std::string LimitWatch::memory_words() const {
 
 /// Measures memory that may be mapped by no process, so that it is in no process's count.
 /// @return the command whose sockets' queues exceed the limit
-std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<pid_t>& commands) {
+std::optional<Excess> LimitWatch::measure_unmapped(
+    const std::vector<SampledCommand>& commands) {
   unmapped_ = profile_.use_namespaces ? shared_segments() + sets_.segment_bytes() : 0;
   int sockets = 0;
   std::pair<int, pid_t> most{-1, 0};
-  for (const pid_t command : commands) {
-    const DescriptorUse use = measure_descriptors(command);
+  for (const SampledCommand& command : commands) {
+    const DescriptorUse use = measure_descriptors(command.use.all);
     unmapped_ += use.memory_files;
     sockets += use.sockets;
-    most = std::max(most, {use.sockets, command});
+    most = std::max(most, {use.sockets, command.first});
   }
   const std::uint64_t memory = profile_.memory_bytes;
   const std::uint64_t now = kernel_memory();

@@ -10,6 +10,7 @@
 
 #include "core/process/launcher.h"
 #include "policies/sandbox/command/private_set.h"
+#include "policies/sandbox/layers/process_tree.h"
 #include "policies/sandbox/profile.h"
 
 namespace sortie {
@@ -19,6 +20,12 @@ struct Excess {
   pid_t command = 0;  ///< its first process
   Ending why = Ending::memory_limit;
   std::string detail;  ///< "memory limit 512 MiB reached (limits.memory): 600 MiB in use"
+};
+
+/// What the processes of a command use.
+struct SampledCommand {
+  pid_t first = 0;  ///< its first process, which is not counted
+  TreeUse use{};
 };
 
 /// Measures the memory, process count and disk writes of a whole run by sampling its processes.
@@ -37,7 +44,7 @@ class LimitWatch {
   std::string memory_words() const;
 
  private:
-  std::optional<Excess> measure_unmapped(const std::vector<pid_t>& commands);
+  std::optional<Excess> measure_unmapped(const std::vector<SampledCommand>& commands);
   std::uint64_t private_bytes() const;
 
   const SandboxProfile& profile_;

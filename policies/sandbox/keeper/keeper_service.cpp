@@ -105,7 +105,11 @@ std::string exposed_words(const Mask& mask) {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+/// The pause between two samples of the limits. Looking at a hundred processes takes longer than at a
+/// few: then the pause is longer, up to a bound, so that it takes less than a fiftieth of a core.
 constexpr milliseconds kSample{50};
+constexpr milliseconds kLongestPause{125};
+constexpr int kPauseBySample = 60;
 constexpr off_t kMaxRequest = 16 << 20;
 
 Command read_request(const Fd& request) {
@@ -380,7 +384,7 @@ Fd KeeperService::hand_out_terminal(const Fd& control, const PrivateSet* set) {
 
 /// Kills commands that exceed a limit.
 void KeeperService::sample() {
-  next_sample_ = steady_clock::now() + kSample;
+  const auto began = steady_clock::now();
   std::vector<pid_t> commands;
   for (const auto& command : running_) commands.push_back(command.first);
   for (const Excess& excess : watch_.sample(commands)) {
@@ -388,6 +392,9 @@ void KeeperService::sample() {
       if (command.first == excess.command) end(command, excess.why, excess.detail);
     }
   }
+  const auto now = steady_clock::now();
+  const Clock::duration pause = kPauseBySample * (now - began);
+  next_sample_ = now + std::clamp<Clock::duration>(pause, kSample, kLongestPause);
 }
 
 }  // namespace sortie

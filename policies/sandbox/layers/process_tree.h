@@ -12,13 +12,20 @@ struct TreeUse {
   int processes = 0;
   std::uint64_t memory_bytes = 0;   ///< resident, shared pages counted for each
   std::uint64_t written_bytes = 0;  ///< to disks, by living processes (/proc/PID/io)
+  std::vector<pid_t> all{};         ///< zombies included
 };
 
 /// Direct children of a process, those of all its threads.
 std::vector<pid_t> children_of(pid_t process);
 
-/// Measures all descendants of a process, without itself.
-TreeUse measure_descendants(pid_t process);
+/// Whose processes /proc lists.
+enum class Listed {
+  own,   ///< only this process and its descendants: it is the first of its PID namespace
+  every  ///< also others
+};
+
+/// Measures all descendants of each of these processes, without itself.
+std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Listed listed);
 
 /// Proportional resident memory of the descendants, shared pages counted once: slower, for use
 /// before a limit is enforced. Falls back to the resident size.
@@ -29,8 +36,8 @@ struct DescriptorUse {
   std::uint64_t memory_files = 0;  ///< bytes (memfd_create(2)), which may be unmapped
   int sockets = 0;
 };
-/// Measures the first 20,000 descriptors of a process's descendants.
-DescriptorUse measure_descriptors(pid_t process);
+/// Measures the first 20,000 descriptors of these processes.
+DescriptorUse measure_descriptors(const std::vector<pid_t>& processes);
 
 /// Bytes in the shared memory segments (shmget(2)) and queued messages (msgsnd(2)) of this
 /// process's IPC namespace, which belong to no process.
