@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import ssl
 import time
 
 NANO = 1e9
@@ -97,16 +98,18 @@ def turn_times(times):
 
 
 class ModelServer:
-    """Answers the requests with the responses given, in their order."""
+    """Answers the requests with the responses given, in their order.
 
-    def __init__(self, responses):
+    certificate: (file, its key's file) of one that speaks TLS."""
+
+    def __init__(self, responses, certificate=None):
         listener = socket.create_server(("127.0.0.1", 0), backlog=8)
         self.port = listener.getsockname()[1]
         self._pipe, theirs = os.pipe()
         self._process = os.fork()
         if self._process == 0:
             try:
-                times = serve(listener, responses)
+                times = serve(listener, responses, certificate)
             except OSError as error:
                 times = [{"error": str(error)}]
             with os.fdopen(theirs, "w") as file:
@@ -124,8 +127,12 @@ class ModelServer:
         return times
 
 
-def serve(listener, responses):
+def serve(listener, responses, certificate=None):
     times = []
+    context = None
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
     listener.settimeout(600)
     connection = None
     pending = b""
@@ -134,6 +141,8 @@ def serve(listener, responses):
             connection = listener.accept()[0]
             connection.settimeout(600)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if context:
+                connection = context.wrap_socket(connection, server_side=True)
             pending = b""
         first, last, pending = read_request(connection, pending)
         if first is None:
