@@ -416,7 +416,7 @@ RunInputs load_inputs(const RunOptions& options) {
   inputs.task = std::move(loaded.task);
   inputs.policy = std::move(loaded.policy);
   inputs.workspace = loaded.places.workspace;
-  if (!options.expect_task.empty()) inputs.digest_of_file = task_digest(inputs.task);
+  if (inputs.thread == nullptr) inputs.digest_of_file = task_digest(inputs.task);
   const TaskGate gate(inputs.policy, loaded.places);
   inputs.approval = chosen_approval(options, inputs.policy);
   check_audit(inputs);
