@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(a_key_is_known_and_gone_from_the_environment) {
   RunSecrets secrets(inputs, options);
 
   secrets.take_credentials(SandboxProfile{}, notices);
-  secrets.learn(std::vector<std::filesystem::path>{});
+  secrets.collect(std::vector<std::filesystem::path>{});
+  secrets.learn();
 
   BOOST_TEST(secrets.redactor().find(std::string("a ") + kKey) == "OPENAI_API_KEY");
   BOOST_REQUIRE_EQUAL(secrets.keys().keys.size(), 1u);
@@ -96,7 +97,8 @@ BOOST_AUTO_TEST_CASE(
   const RunOptions options;
   RunSecrets secrets(inputs, options);
 
-  secrets.learn(std::vector<std::filesystem::path>{});
+  secrets.collect(std::vector<std::filesystem::path>{});
+  secrets.learn();
 
   const Redactor& redactor = secrets.redactor();
   BOOST_TEST(redactor.find("tok-93h2k8s1m4") == "DEPLOY_TOKEN");
@@ -109,15 +111,36 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(::getenv(name) == nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(a_value_has_the_name_of_the_key_that_it_is_before_others) {
+  const Variables variables(Environment{{"A_TOKEN", kKey}, {"OPENAI_API_KEY", kKey}});
+  const test::TemporaryFolder folder;
+  const RunInputs inputs = inputs_in(folder);
+  const RunOptions options;
+  NoticeList notices;
+  RunSecrets secrets(inputs, options);
+
+  secrets.learn_environment();
+
+  BOOST_TEST(secrets.redactor().find(std::string("a ") + kKey) == "OPENAI_API_KEY");
+  BOOST_TEST(::getenv("A_TOKEN") != nullptr);  // erased once all are collected
+  secrets.take_credentials(SandboxProfile{}, notices);
+  secrets.collect(std::vector<std::filesystem::path>{});
+  secrets.learn();
+  BOOST_TEST(secrets.redactor().find(std::string("a ") + kKey) == "OPENAI_API_KEY");
+  BOOST_TEST(::getenv("A_TOKEN") == nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(only_the_first_call_collects_secrets) {
   const test::TemporaryFolder folder;
   const RunInputs inputs = inputs_in(folder);
   const RunOptions options;
   RunSecrets secrets(inputs, options);
-  secrets.learn(std::vector<std::filesystem::path>{});
+  secrets.collect(std::vector<std::filesystem::path>{});
+  secrets.learn();
   const Variables late(Environment{{"LATE_TOKEN", "tok-93h2k8s1m4"}});
 
-  secrets.learn(std::nullopt);
+  secrets.collect(std::nullopt);
+  secrets.learn();
 
   BOOST_TEST(secrets.redactor().find("tok-93h2k8s1m4") == "");
   BOOST_TEST(::getenv("LATE_TOKEN") != nullptr);

@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(the_effective_task_loads_to_itself) {
 
 BOOST_AUTO_TEST_CASE(the_digest_covers_the_prompt_and_not_the_budget) {
   const auto digest = [](const std::string& rest) {
-    return load_task("-", "version: 1\n" + rest).digest;
+    return task_digest(load_task("-", "version: 1\n" + rest));
   };
 
   BOOST_TEST(digest("prompt: a").starts_with("sha256:"));

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(examples_do_not_change_a_policys_digest) {
       parse_policy("version: 1\ncommands: [{allow: [a], examples: {match: [[a]]}}]", "p.yaml", ".");
   const Policy without = parse_policy("version: 1\ncommands: [{allow: [a]}]", "p.yaml", ".");
 
-  BOOST_TEST(with.digest == without.digest);
+  BOOST_TEST(policy_digest(with) == policy_digest(without));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
