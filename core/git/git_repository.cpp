@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <queue>
 #include <string>
@@ -66,6 +67,11 @@ bool open_with_checksum(GitIndex& index, const fs::path& path) {
   return git_index_open(GitOut(index), name.c_str()) == 0;
 }
 
+bool names(const GitConfigFiles& config, std::string_view key) {
+  return std::any_of(config.settings.begin(), config.settings.end(),
+                     [&](const GitSetting& setting) { return setting.key == key; });
+}
+
 void open_at(FoundRepository& found) {
   const fs::path& toplevel = found.place.toplevel;
   const GitConfigFiles config = read_git_config(found.place);  // libgit2 would block on a pipe
@@ -83,8 +89,9 @@ void open_at(FoundRepository& found) {
   check_git(result, step, ExitCode::environment);
   check_git(git_repository_set_workdir(found.handle.get(), toplevel.c_str(), 0), step,
             ExitCode::environment);
-  const GitOdb objects =
-      open_objects(found.place, switch_of(*found.handle, "core.fsyncObjectFiles").value_or(false));
+  const bool synced = names(config, "core.fsyncobjectfiles") &&
+                      switch_of(*found.handle, "core.fsyncObjectFiles").value_or(false);
+  const GitOdb objects = open_objects(found.place, synced);
   check_git(git_repository_set_odb(found.handle.get(), objects.get()), step, ExitCode::environment);
   git_oid head;
   if (git_reference_name_to_id(&head, found.handle.get(), "HEAD") == 0) {

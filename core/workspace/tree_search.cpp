@@ -130,9 +130,9 @@ std::vector<Listed> list_all(const FolderLook& look, const std::vector<Waiting>&
       seen += listed[i].entries;
     }
   };
-  const std::size_t threads =
-      std::min({folders.size() / kWorthAThread, kMostThreads,
-                static_cast<std::size_t>(std::thread::hardware_concurrency())});
+  std::size_t threads = std::min(folders.size() / kWorthAThread, kMostThreads);
+  if (threads > 1)
+    threads = std::min(threads, static_cast<std::size_t>(std::thread::hardware_concurrency()));
   std::vector<std::future<void>> others;
   try {
     while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));

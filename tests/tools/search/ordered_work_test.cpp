@@ -24,9 +24,9 @@ std::size_t add_files(Work& work, std::size_t count) {
   return count;
 }
 
-/// Slower for some files, so that threads overtake each other.
+/// Slower for some files, so that threads overtake each other. In any thread, where Boost checks nothing.
 std::size_t look(const WalkedFile& file) {
-  BOOST_REQUIRE(file.path.ends_with(file.name));
+  if (!file.path.ends_with(file.name)) throw std::logic_error("another name");
   const std::size_t number = std::stoul(file.name);
   std::size_t sum = 0;
   for (std::size_t i = 0; i < (number % 64 == 0 ? 100'000u : 100u); ++i) sum += i * number;
