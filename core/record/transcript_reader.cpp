@@ -56,7 +56,7 @@ std::uint64_t each_line(const fs::path& path, const Each& each) {
   if (!S_ISREG(status.st_mode))
     throw Error(path.string() + ": not a transcript: not a regular file", ExitCode::usage);
   // Not filled with zeros first: most transcripts are shorter, and of many only the first line is read.
-  constexpr std::size_t kPart = 1 << 20;
+  constexpr std::size_t kPart = 64 << 10;
   const auto part = std::make_unique_for_overwrite<char[]>(kPart);
   std::string held;
   for (;;) {

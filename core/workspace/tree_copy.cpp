@@ -8,7 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <ctime>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/file_name.h"
@@ -19,6 +26,14 @@ namespace fs = std::filesystem;
 
 namespace sortie {
 namespace {
+
+/// Making files is mostly the kernel's work, which takes a lock of each folder.
+constexpr std::size_t kMostThreads = 4;
+/// Folders that wait, each with two descriptors: beyond it a thread copies the folders that it finds
+/// by itself.
+constexpr std::size_t kMostWaiting = 64;
+/// A folder with so many entries is worth a thread's start.
+constexpr std::size_t kWorthAThread = 32;
 
 Error copy_error(const std::string& path) {
   return system_error("copy of the workspace: " + path_text(path.empty() ? "." : path),
@@ -79,6 +94,11 @@ void copy_range(int from, int to, off_t begin, off_t end, const std::string& pat
 
 /// Copies only the data between the holes; the final size makes the holes.
 void copy_bytes(int from, int to, off_t size, const std::string& path) {
+  struct stat status {};
+  if (::fstat(from, &status) != 0) throw copy_error(path);
+  // Looking for holes takes a small file's copy as long as its bytes do.
+  if (static_cast<std::int64_t>(status.st_blocks) * 512 >= size)
+    return copy_range(from, to, 0, size, path);
   if (::ftruncate(to, size) != 0) throw copy_error(path);
   off_t at = 0;
   while (at < size) {
@@ -92,7 +112,58 @@ void copy_bytes(int from, int to, off_t size, const std::string& path) {
   }
 }
 
-/// Copies a tree folder by folder, and records the stamps of both sides of each file.
+/// Sets owner, mode and times, in this order: chown(2) clears set-id bits, and times are last.
+void finish(int file, const struct stat& status, const std::string& path) {
+  if (::geteuid() == 0 && ::fchown(file, status.st_uid, status.st_gid) != 0) throw copy_error(path);
+  if (::fchmod(file, status.st_mode & 07777) != 0) throw copy_error(path);
+  const timespec times[2] = {status.st_atim, status.st_mtim};
+  if (::futimens(file, times) != 0) throw copy_error(path);
+}
+
+void copy_link(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
+  std::string target(4096, '\0');
+  const char* name = entry.name.c_str();
+  const ssize_t size = ::readlinkat(from.get(), name, target.data(), target.size());
+  if (size < 0) throw copy_error(path);
+  target.resize(static_cast<std::size_t>(size));
+  if (::symlinkat(target.c_str(), to.get(), name) != 0) throw copy_error(path);
+  const int flags = AT_SYMLINK_NOFOLLOW;
+  if (::geteuid() == 0) {
+    if (::fchownat(to.get(), name, entry.status.st_uid, entry.status.st_gid, flags) != 0)
+      throw copy_error(path);
+  }
+  const timespec times[2] = {entry.status.st_atim, entry.status.st_mtim};
+  if (::utimensat(to.get(), name, times, flags) != 0) throw copy_error(path);
+}
+
+FileStamp copy_file(const Fd& from, const Fd& to, const NamedStatus& entry,
+                    const std::string& path) {
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Fd source(::openat(from.get(), entry.name.c_str(), flags));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0) throw copy_error(path);
+  if (!S_ISREG(status.st_mode))
+    throw Error(path_text(path) + ": changed while it was copied", ExitCode::environment);
+  const int made = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const Fd copy(::openat(to.get(), entry.name.c_str(), made, 0600));
+  if (!copy) throw copy_error(path);
+  copy_content(source.get(), copy.get(), status.st_size, path);
+  finish(copy.get(), status, path);
+  return stamp_of(status);  // from before reading: a later change shows
+}
+
+/// A folder that was made, and is to be filled.
+struct Folder {
+  Fd from;  ///< none: it stays empty
+  Fd to;
+  std::string path;  ///< "" at the root
+  struct stat status {};
+  int depth = 0;
+};
+
+/// Copies a tree folder by folder, in several threads, and records the stamps of both sides of each
+/// file. A folder is one thread's: it gets its times when it has all its entries, and what is done
+/// below these does not change them.
 class TreeCopy {
  public:
   using Hidden = std::function<bool(const std::string& path)>;
@@ -100,96 +171,119 @@ class TreeCopy {
   TreeCopy(const std::vector<fs::path>& leave_out, const Hidden& hidden)
       : leave_out_(leave_out), hidden_(hidden) {}
 
-  void folder(const Fd& from, const Fd& to, const std::string& path, int depth) {
-    if (depth > kDeepestFolder) {
-      throw Error("copy of the workspace: " + path_text(path) + ": folders nested too deeply",
-                  ExitCode::environment);
-    }
-    for (const NamedStatus& entry : list_folder(from, path)) {
-      const std::string name = child_path(path, entry.name);
-      if (hidden_ && hidden_(name)) continue;
-      if (S_ISDIR(entry.status.st_mode)) {
-        subfolder(from, to, entry, name, depth);
-      } else if (is_leaf(entry.status.st_mode) && !is_below_any(name, leave_out_)) {
-        leaf(from, to, entry, name);
-      }
-    }
+  CopyManifest run(Folder root) {
+    waiting_.push_back(std::move(root));
+    work();
+    for (std::thread& helper : helpers_) helper.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(manifest_);
   }
-
-  /// Sets owner, mode and times, in this order: chown(2) clears set-id bits, and times are last.
-  void finish(int file, const struct stat& status, const std::string& path) {
-    if (::geteuid() == 0 && ::fchown(file, status.st_uid, status.st_gid) != 0) {
-      throw copy_error(path);
-    }
-    if (::fchmod(file, status.st_mode & 07777) != 0) throw copy_error(path);
-    const timespec times[2] = {status.st_atim, status.st_mtim};
-    if (::futimens(file, times) != 0) throw copy_error(path);
-  }
-
-  CopyManifest take() { return std::move(manifest_); }
 
  private:
-  void subfolder(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path,
-                 int depth) {
-    if (::mkdirat(to.get(), entry.name.c_str(), 0700) != 0) throw copy_error(path);
-    const Fd copy = open_folder(to.get(), entry.name, path);
-    if (!is_below_any(path, leave_out_)) {
-      folder(open_folder(from.get(), entry.name, path), copy, path, depth + 1);
+  using Copied = std::vector<std::pair<std::string, CopiedFile>>;
+
+  /// Until no folder waits and none is being filled, or one has failed.
+  void work() {
+    Copied copied;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return !waiting_.empty() || busy_ == 0 || failure_; });
+      if (waiting_.empty() || failure_) break;
+      Folder folder = std::move(waiting_.back());
+      waiting_.pop_back();
+      ++busy_;
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        fill(std::move(folder), copied);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      --busy_;
+      if (failure && !failure_) failure_ = failure;
+      if (busy_ == 0 || failure_) wake_.notify_all();
     }
-    finish(copy.get(), entry.status, path);
+    manifest_.files.insert(std::make_move_iterator(copied.begin()),
+                           std::make_move_iterator(copied.end()));
   }
 
-  void leaf(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
+  void fill(Folder folder, Copied& copied) {
+    if (folder.depth > kDeepestFolder) {
+      throw Error("copy of the workspace: " + path_text(folder.path) +
+                      ": folders nested too deeply",
+                  ExitCode::environment);
+    }
+    std::vector<NamedStatus> entries;
+    if (folder.from) entries = list_folder(folder.from, folder.path);
+    for (const NamedStatus& entry : entries) {
+      const std::string name = child_path(folder.path, entry.name);
+      if (hidden_ && hidden_(name)) continue;
+      if (S_ISDIR(entry.status.st_mode)) {
+        Folder below = make_folder(folder, entry, name);
+        if (!hand_over(below, entries.size())) fill(std::move(below), copied);
+      } else if (is_leaf(entry.status.st_mode) && !is_below_any(name, leave_out_)) {
+        copied.emplace_back(name, leaf(folder, entry, name));
+      }
+    }
+    finish(folder.to.get(), folder.status, folder.path);
+  }
+
+  Folder make_folder(const Folder& in, const NamedStatus& entry, const std::string& path) const {
+    if (::mkdirat(in.to.get(), entry.name.c_str(), 0700) != 0) throw copy_error(path);
+    Folder folder{.from = {},
+                  .to = open_folder(in.to.get(), entry.name, path),
+                  .path = path,
+                  .status = entry.status,
+                  .depth = in.depth + 1};
+    if (!is_below_any(path, leave_out_)) folder.from = open_folder(in.from.get(), entry.name, path);
+    return folder;
+  }
+
+  /// Lets a folder wait for a thread that has time. @return whether it was taken
+  bool hand_over(Folder& folder, std::size_t siblings) {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+    if (waiting_.size() >= kMostWaiting) return false;
+    waiting_.push_back(std::move(folder));
+    if (siblings + waiting_.size() >= kWorthAThread) add_helper();
+    wake_.notify_one();
+    return true;
+  }
+
+  /// Under the lock. What hides paths may be asked by one thread alone.
+  void add_helper() {
+    const std::size_t most = std::min<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
+    if (hidden_ || helpers_.size() + 1 >= most) return;
+    try {
+      helpers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // no more threads
+    }
+  }
+
+  static CopiedFile leaf(const Folder& in, const NamedStatus& entry, const std::string& path) {
     CopiedFile record;
     if (S_ISLNK(entry.status.st_mode)) {
       record.source = stamp_of(entry.status);
-      link(from, to, entry, path);
+      copy_link(in.from, in.to, entry, path);
     } else {
-      record.source = file(from, to, entry, path);
+      record.source = copy_file(in.from, in.to, entry, path);
     }
     struct stat copy {};
-    if (::fstatat(to.get(), entry.name.c_str(), &copy, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (::fstatat(in.to.get(), entry.name.c_str(), &copy, AT_SYMLINK_NOFOLLOW) != 0)
       throw copy_error(path);
-    }
     record.copy = stamp_of(copy);
-    manifest_.files.emplace(path, record);
-  }
-
-  void link(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
-    std::string target(4096, '\0');
-    const char* name = entry.name.c_str();
-    const ssize_t size = ::readlinkat(from.get(), name, target.data(), target.size());
-    if (size < 0) throw copy_error(path);
-    target.resize(static_cast<std::size_t>(size));
-    if (::symlinkat(target.c_str(), to.get(), name) != 0) throw copy_error(path);
-    const int flags = AT_SYMLINK_NOFOLLOW;
-    if (::geteuid() == 0) {
-      if (::fchownat(to.get(), name, entry.status.st_uid, entry.status.st_gid, flags) != 0) {
-        throw copy_error(path);
-      }
-    }
-    const timespec times[2] = {entry.status.st_atim, entry.status.st_mtim};
-    if (::utimensat(to.get(), name, times, flags) != 0) throw copy_error(path);
-  }
-
-  FileStamp file(const Fd& from, const Fd& to, const NamedStatus& entry, const std::string& path) {
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const Fd source(::openat(from.get(), entry.name.c_str(), flags));
-    struct stat status {};
-    if (!source || ::fstat(source.get(), &status) != 0) throw copy_error(path);
-    if (!S_ISREG(status.st_mode)) {
-      throw Error(path_text(path) + ": changed while it was copied", ExitCode::environment);
-    }
-    const int made = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const Fd copy(::openat(to.get(), entry.name.c_str(), made, 0600));
-    if (!copy) throw copy_error(path);
-    copy_content(source.get(), copy.get(), status.st_size, path);
-    finish(copy.get(), status, path);
-    return stamp_of(status);  // from before reading: a later change shows
+    return record;
   }
 
   const std::vector<fs::path>& leave_out_;
   const Hidden& hidden_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Folder> waiting_;
+  std::vector<std::thread> helpers_;
+  std::size_t busy_ = 0;  ///< threads that fill a folder
+  std::exception_ptr failure_;
   CopyManifest manifest_;
 };
 
@@ -258,14 +352,11 @@ bool can_clone(const fs::path& tree, const fs::path& folder) {
 CopyManifest copy_tree(const fs::path& tree, const fs::path& to,
                        const std::vector<fs::path>& leave_out,
                        const std::function<bool(const std::string& path)>& hidden) {
-  const Fd from = open_tree(tree);
-  struct stat status {};
-  if (::fstat(from.get(), &status) != 0 || ::mkdir(to.c_str(), 0700) != 0) throw copy_error("");
-  const Fd copy = open_tree(to);
-  TreeCopy work(leave_out, hidden);
-  work.folder(from, copy, "", 0);
-  work.finish(copy.get(), status, "");
-  CopyManifest manifest = work.take();
+  Folder root{.from = open_folder(AT_FDCWD, tree.native(), tree), .to = {}, .path = {}};
+  if (::fstat(root.from.get(), &root.status) != 0 || ::mkdir(to.c_str(), 0700) != 0)
+    throw copy_error("");
+  root.to = open_folder(AT_FDCWD, to.native(), to);
+  CopyManifest manifest = TreeCopy(leave_out, hidden).run(std::move(root));
   pass_tick(manifest);
   return manifest;
 }
