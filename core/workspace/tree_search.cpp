@@ -112,8 +112,8 @@ class FolderLook {
   const TreeSearch& search_;
 };
 
-constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kWorthAThread = 8;  ///< folders
+constexpr std::size_t kMostListers = 4;
+constexpr std::size_t kWorthALister = 8;  ///< folders
 
 /// Lists folders in several threads, up to one with which there are more than so many entries, if not
 /// some further.
@@ -130,7 +130,7 @@ std::vector<Listed> list_all(const FolderLook& look, const std::vector<Waiting>&
       seen += listed[i].entries;
     }
   };
-  std::size_t threads = std::min(folders.size() / kWorthAThread, kMostThreads);
+  std::size_t threads = std::min(folders.size() / kWorthALister, kMostListers);
   if (threads > 1)
     threads = std::min(threads, static_cast<std::size_t>(std::thread::hardware_concurrency()));
   std::vector<std::future<void>> others;
