@@ -141,7 +141,8 @@ void HistoryMaker::add(ToolCalled&& called) {
 void HistoryMaker::add(ToolOutputRecord&& output) {
   if (was_counted(output)) ++history_.used.tool_calls;
   if (output.verdict == "denied" || output.verdict == "forbidden") ++history_.denials_in_a_row;
-  TurnCall& one = call(output.call_id, [](const TurnCall& made) { return made.output.has_value(); });
+  TurnCall& one =
+      call(output.call_id, [](const TurnCall& made) { return made.output.has_value(); });
   one.output = std::move(output);
 }
 

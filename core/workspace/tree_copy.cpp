@@ -210,9 +210,9 @@ class TreeCopy {
 
   void fill(Folder folder, Copied& copied) {
     if (folder.depth > kDeepestFolder) {
-      throw Error("copy of the workspace: " + path_text(folder.path) +
-                      ": folders nested too deeply",
-                  ExitCode::environment);
+      throw Error(
+          "copy of the workspace: " + path_text(folder.path) + ": folders nested too deeply",
+          ExitCode::environment);
     }
     std::vector<NamedStatus> entries;
     if (folder.from) entries = list_folder(folder.from, folder.path);
@@ -253,7 +253,8 @@ class TreeCopy {
 
   /// Under the lock. What hides paths may be asked by one thread alone.
   void add_helper() {
-    const std::size_t most = std::min<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
+    const std::size_t most =
+        std::min<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
     if (hidden_ || helpers_.size() + 1 >= most) return;
     try {
       helpers_.emplace_back([this] { work(); });

@@ -135,8 +135,7 @@ std::string LimitWatch::memory_words() const {
 
 /// Measures memory that may be mapped by no process, so that it is in no process's count.
 /// @return the command whose sockets' queues exceed the limit
-std::optional<Excess> LimitWatch::measure_unmapped(
-    const std::vector<SampledCommand>& commands) {
+std::optional<Excess> LimitWatch::measure_unmapped(const std::vector<SampledCommand>& commands) {
   unmapped_ = profile_.use_namespaces ? shared_segments() + sets_.segment_bytes() : 0;
   int sockets = 0;
   std::pair<int, pid_t> most{-1, 0};

@@ -35,8 +35,8 @@ std::string read_proc(const std::string& path) {
   std::string text;
   char buffer[4096];
   for (std::size_t count = sizeof buffer; file && count > sizeof buffer - kLongestLine;) {
-    count = static_cast<std::size_t>(
-        std::max<ssize_t>(::read(file.get(), buffer, sizeof buffer), 0));
+    count =
+        static_cast<std::size_t>(std::max<ssize_t>(::read(file.get(), buffer, sizeof buffer), 0));
     text.append(buffer, count);
   }
   return text;

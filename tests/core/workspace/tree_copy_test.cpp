@@ -109,10 +109,9 @@ BOOST_AUTO_TEST_CASE(what_is_hidden_is_left_out) {
   TemporaryFolder folder;
   make_tree(folder / "tree");
 
-  const CopyManifest manifest =
-      copy_tree(folder / "tree", folder / "copy", {}, [](const std::string& path) {
-        return path.ends_with("/f7") || path.ends_with("/a");
-      });
+  const CopyManifest manifest = copy_tree(
+      folder / "tree", folder / "copy", {},
+      [](const std::string& path) { return path.ends_with("/f7") || path.ends_with("/a"); });
 
   BOOST_TEST(manifest.files.size() == 40u * 30);  // 29 files and a link in each
   BOOST_TEST(!fs::exists(folder / "copy/g0/d0/f7"));
@@ -145,11 +144,10 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_copied_ends_the_copy) {
   for (int i = 0; i < 210; ++i) deep /= "d";
   fs::create_directories(deep);
 
-  BOOST_CHECK_EXCEPTION(copy_tree(folder / "tree", folder / "copy", {}), Error,
-                        [](const Error& error) {
-                          return std::string(error.what()).find("nested too deeply") !=
-                                 std::string::npos;
-                        });
+  BOOST_CHECK_EXCEPTION(
+      copy_tree(folder / "tree", folder / "copy", {}), Error, [](const Error& error) {
+        return std::string(error.what()).find("nested too deeply") != std::string::npos;
+      });
   open_all(folder / "copy");
 }
 
