@@ -66,22 +66,10 @@ class Connection(socketserver.BaseRequestHandler):
             self.request.sendall(self.server.answer)
 
 
-def tree(process):
-    """The process and all its descendants."""
-    found = [process]
-    for task in os.listdir(f"/proc/{process}/task"):
-        for child in measured.read(f"/proc/{process}/task/{task}/children").split():
-            try:
-                found += tree(int(child))
-            except OSError:
-                pass
-    return found
-
-
 def look(process):
     """Processes, descriptors and PSS of a run."""
     try:
-        processes = tree(process)
+        processes = measured.tree(process)
         descriptors = sum(len(os.listdir(f"/proc/{one}/fd")) for one in processes)
         return len(processes), descriptors, sum(measured.memory_of(one) for one in processes)
     except OSError:

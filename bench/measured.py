@@ -68,6 +68,18 @@ def read(path):
         return ""
 
 
+def tree(process):
+    """The process and all its descendants."""
+    found = [process]
+    for task in os.listdir(f"/proc/{process}/task"):
+        for child in read(f"/proc/{process}/task/{task}/children").split():
+            try:
+                found += tree(int(child))
+            except OSError:
+                pass
+    return found
+
+
 def tree_memory(process):
     total = memory_of(process)
     try:

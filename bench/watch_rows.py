@@ -11,17 +11,6 @@ SECONDS = 4  # how long the command sleeps
 SPAN = 2.0   # how long is looked at
 
 
-def tree(process):
-    found = [process]
-    for task in os.listdir(f"/proc/{process}/task"):
-        for child in measured.read(f"/proc/{process}/task/{task}/children").split():
-            try:
-                found += tree(int(child))
-            except OSError:
-                pass
-    return found
-
-
 def cpu_of(processes):
     """Seconds on a processor, of all their threads."""
     total = 0
@@ -48,12 +37,12 @@ class Look(threading.Thread):
     def run(self):
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            processes = tree(os.getpid())
+            processes = measured.tree(os.getpid())
             if sum(measured.read(f"/proc/{one}/comm") == "sleep\n" for one in processes) >= self._count:
                 break
             time.sleep(0.02)
         time.sleep(0.3)
-        watched = [one for one in tree(os.getpid()) if one != os.getpid()]
+        watched = [one for one in measured.tree(os.getpid()) if one != os.getpid()]
         before, began = cpu_of(watched), time.monotonic()
         time.sleep(SPAN)
         self.percent = 100 * (cpu_of(watched) - before) / (time.monotonic() - began)
