@@ -5,6 +5,7 @@
 #include "core/files/path_below.h"
 #include "core/git/config/git_place.h"
 #include "core/git/config/git_secrets.h"
+#include "core/text/name_filter.h"
 #include "core/text/pattern.h"
 #include "core/workspace/tree_search.h"
 #include "policies/sandbox/view/workspace_search.h"
@@ -25,6 +26,12 @@ std::vector<std::string> relative_globs(const std::vector<std::string>& hide,
   return globs;
 }
 
+std::vector<std::string> together(std::vector<std::string> some,
+                                  const std::vector<std::string>& others) {
+  some.insert(some.end(), others.begin(), others.end());
+  return some;
+}
+
 /// The globs of paths.hide: relative to the workspace in it, at any depth around it.
 class HidePatterns {
  public:
@@ -32,7 +39,8 @@ class HidePatterns {
       : workspace_(inputs.workspace.string()),
         inside_(Pattern::path_globs(relative_globs(inputs.hide, ""), LetterCase::ignored)),
         around_(Pattern::path_globs(relative_globs(inputs.hide, "**/"), LetterCase::ignored)),
-        protected_(Pattern::path_globs(inputs.protect, LetterCase::ignored)) {}
+        protected_(Pattern::path_globs(inputs.protect, LetterCase::ignored)),
+        names_(together(relative_globs(inputs.hide, ""), inputs.protect)) {}
 
   /// @param toplevel  of the working tree that is looked through
   /// @param path      absolute, below it
@@ -45,6 +53,10 @@ class HidePatterns {
            !git_tracks(toplevel, below);
   }
 
+  /// Whether a path in the workspace may be one, of which no folder in the workspace is.
+  /// @param name  its last
+  bool concern(std::string_view name) const { return names_.name_may_match(name); }
+
   bool protects(const std::string& path) const {
     return path.starts_with(workspace_ + '/') &&
            protected_.matches(std::string_view(path).substr(workspace_.size() + 1));
@@ -55,6 +67,7 @@ class HidePatterns {
   Pattern inside_;
   Pattern around_;
   Pattern protected_;
+  NameFilter names_;
 };
 
 /// Distributes the finds to the lists of the result.
@@ -146,7 +159,8 @@ void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
       search_tree(
           inputs.workspace,
           {.hides = [&](const std::string& path) { return patterns.hides(inputs.workspace, path); },
-           .protects = [&](const std::string& path) { return patterns.protects(path); }}),
+           .protects = [&](const std::string& path) { return patterns.protects(path); },
+           .concerns = [&](std::string_view name) { return patterns.concern(name); }}),
       inputs.workspace, found);
 }
 

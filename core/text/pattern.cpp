@@ -203,18 +203,16 @@ Pattern Pattern::path_globs(const std::vector<std::string>& globs, LetterCase le
         std::make_unique<Compiled>("[^\\x00-\\xff]", glob_options(letters), globs, letters));
   std::string expression;
   std::vector<std::string> needed;
-  std::vector<std::string> stripped;
   for (std::string_view glob : globs) {
     while (glob.substr(0, 2) == "./") glob.remove_prefix(2);
     while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
     GlobExpression read = glob_expression(glob, GlobSpan::folder);
     expression += (expression.empty() ? "" : "|") + read.expression;
     if (!read.needed.empty()) needed.push_back(std::move(read.needed));
-    stripped.emplace_back(glob);
   }
   if (needed.size() < globs.size()) needed.clear();
   return Pattern(std::make_unique<Compiled>("(?:" + expression + ")(?:/.*)?", glob_options(letters),
-                                            std::move(needed), letters, std::move(stripped)));
+                                            std::move(needed), letters, globs));
 }
 
 bool Pattern::matches(std::string_view text) const { return compiled_->matches(text); }

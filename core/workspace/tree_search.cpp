@@ -24,8 +24,9 @@ struct Entry {
 /// A folder to be listed.
 struct Waiting {
   std::string path;
-  bool in_git;           ///< `.git`, a bare repository, or below one
-  bool guarded = false;  ///< protected, or in node_modules: entries below are not checked
+  bool in_git;            ///< `.git`, a bare repository, or below one
+  bool guarded = false;   ///< protected, or in node_modules: entries below are not checked
+  bool concerned = true;  ///< an entry may be hidden or protected, whatever its name
 };
 
 bool has(const std::vector<Entry>& entries, std::string_view name, unsigned char kind) {
@@ -84,10 +85,14 @@ class FolderLook {
   }
 
   void look(const Waiting& folder, const Entry& entry, Listed& listed) const {
+    // Nearly all that a tree holds.
+    const bool concerns = folder.concerned || search_.concerns(entry.name);
+    if (!concerns && entry.kind == DT_REG && !folder.in_git) return;
     TreeFinds& finds = listed.finds;
     std::string path = folder.path + '/' + entry.name;
     const bool guarded = folder.guarded || entry.name == "node_modules";
-    const bool found = !guarded && !folder.in_git && search_.protects && search_.protects(path);
+    const bool found =
+        !guarded && !folder.in_git && concerns && search_.protects && search_.protects(path);
     if (found) finds.guarded.emplace_back(path);
     if (entry.kind == DT_LNK) {
       if (!guarded && !folder.in_git) finds.links.emplace_back(std::move(path));
@@ -97,15 +102,15 @@ class FolderLook {
       finds.sockets.emplace_back(std::move(path));
     } else if (folder.in_git) {
       if (entry.kind == DT_DIR && !is_passed_over(entry.name))
-        listed.below.push_back({std::move(path), true});
+        listed.below.push_back({std::move(path), true, guarded, concerns});
       else if (entry.kind == DT_REG && may_hold_credentials(folder.path, entry.name))
         finds.git_files.emplace_back(std::move(path));
     } else if (entry.name == ".git") {
-      if (entry.kind == DT_DIR) listed.below.push_back({std::move(path), true});
-    } else if (search_.hides && search_.hides(path)) {
+      if (entry.kind == DT_DIR) listed.below.push_back({std::move(path), true, guarded, concerns});
+    } else if (concerns && search_.hides && search_.hides(path)) {
       finds.hidden.emplace_back(std::move(path));
     } else if (entry.kind == DT_DIR) {
-      listed.below.push_back({std::move(path), false, guarded || found});
+      listed.below.push_back({std::move(path), false, guarded || found, concerns});
     }
   }
 
@@ -159,7 +164,8 @@ void append(TreeFinds& all, TreeFinds& some) {
 TreeFinds search_tree(const fs::path& root, const TreeSearch& search) {
   TreeFinds finds;
   const FolderLook look(search);
-  std::vector<Waiting> level = {{root.string(), root.filename() == ".git"}};
+  std::vector<Waiting> level = {
+      {root.string(), root.filename() == ".git", false, search.concerns == nullptr}};
   std::size_t seen = 0;
   while (!level.empty() && finds.complete) {
     std::vector<Waiting> below;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sortie {
@@ -15,6 +16,9 @@ struct TreeSearch {
   /// Whether an absolute path is protected from commands; not called for paths below such a path,
   /// or in node_modules.
   std::function<bool(const std::string& path)> protects{};
+  /// Tells names: a path in the root that has none of them is not hidden or protected, so that it need
+  /// not be asked. Not set: each path may be.
+  std::function<bool(std::string_view name)> concerns{};
   std::size_t entries = 300'000;  ///< limit for entries of all folders; then it gives up
 };
 

@@ -31,13 +31,13 @@ std::optional<std::string> relative_to(const std::string& path, const std::strin
   return path.substr(prefix.size());
 }
 
-Pattern exact_path(const std::string& path) {
+std::string exact_path(const std::string& path) {
   std::string glob;
   for (const char letter : path) {
     if (std::string_view("*?[\\").find(letter) != std::string_view::npos) glob += '\\';
     glob += letter;
   }
-  return Pattern::path_glob(glob, LetterCase::ignored);
+  return glob;
 }
 
 }  // namespace
@@ -47,28 +47,27 @@ PathRules::Globs PathRules::compile(const std::vector<std::string>& globs, const
   Globs compiled;
   for (const std::string& glob : globs) {
     if (glob == "." || glob == "./") {
-      compiled.relative.push_back(Pattern::path_glob("**", letters));
+      compiled.relative.add("**", letters);
     } else if (glob == "~" || glob.substr(0, 2) == "~/") {
       const std::string rest = glob.substr(1);
       if (places.home.empty()) {
-        compiled.absolute.push_back(Pattern::path_glob("/**" + rest, letters));
+        compiled.absolute.add("/**" + rest, letters);
       } else {
-        compiled.absolute.push_back(Pattern::path_glob(normal(places.home) + rest, letters));
+        compiled.absolute.add(normal(places.home) + rest, letters);
       }
     } else if (!glob.empty() && glob.front() == '/') {
-      compiled.absolute.push_back(Pattern::path_glob(glob, letters));
+      compiled.absolute.add(glob, letters);
     } else if (!glob.empty()) {
-      compiled.relative.push_back(Pattern::path_glob(glob, letters));
-      if (glob.substr(0, 3) == "**/")
-        compiled.anywhere.push_back(Pattern::path_glob(glob, letters));
+      compiled.relative.add(glob, letters);
+      if (glob.substr(0, 3) == "**/") compiled.anywhere.add(glob, letters);
     }
   }
   return compiled;
 }
 
 bool PathRules::Globs::match(const Place& place) const {
-  return (place.inside && any_matches(relative, place.relative)) ||
-         any_matches(absolute, place.absolute) || any_matches(anywhere, place.absolute);
+  return (place.inside && relative.matches(place.relative)) || absolute.matches(place.absolute) ||
+         anywhere.matches(place.absolute);
 }
 
 PathRules::PathRules(const Policy& policy, PathPlaces places)
@@ -80,11 +79,11 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
   protect_ = compile(policy.protect, places_, LetterCase::ignored);
   // At any depth: the configuration of a nested repository names programs too, and a diff can't
   // contain it.
-  protect_.relative.push_back(Pattern::path_glob(".git", LetterCase::ignored));
-  protect_.relative.push_back(Pattern::path_glob("**/.git", LetterCase::ignored));
+  protect_.relative.add(".git", LetterCase::ignored);
+  protect_.relative.add("**/.git", LetterCase::ignored);
   const std::string journal = kApplyFolder;
-  protect_.relative.push_back(Pattern::path_glob(journal, LetterCase::ignored));
-  protect_.relative.push_back(Pattern::path_glob("**/" + journal, LetterCase::ignored));
+  protect_.relative.add(journal, LetterCase::ignored);
+  protect_.relative.add("**/" + journal, LetterCase::ignored);
   std::vector<fs::path> files = places_.protected_files;
   files.insert(files.end(), policy.files.begin(), policy.files.end());
   if (!policy.file.empty()) files.push_back(policy.file);
@@ -93,7 +92,7 @@ PathRules::PathRules(const Policy& policy, PathPlaces places)
     files.push_back(normal(places_.out) + ".prev");
   }
   for (const fs::path& file : files) {
-    if (file.is_absolute()) protect_.absolute.push_back(exact_path(normal(file)));
+    if (file.is_absolute()) protect_.absolute.add(exact_path(normal(file)), LetterCase::ignored);
   }
 }
 
@@ -121,7 +120,7 @@ bool PathRules::is_protected(const fs::path& path) const { return protects(place
 /// As in the view: files that the policy names by an absolute path are always hidden, files in the
 /// workspace only if git does not track them.
 bool PathRules::hides(const Place& place) const {
-  if (any_matches(hide_.absolute, place.absolute)) return true;
+  if (hide_.absolute.matches(place.absolute)) return true;
   if (!hide_.match(place)) return false;
   if (!place.inside || !places_.tracked) return true;
   // A folder is hidden as a whole: the outermost match decides.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/text/pattern.h"
+#include "core/text/glob_list.h"
 #include "policies/rules/decision.h"
 #include "policies/rules/policy.h"
 
@@ -46,9 +46,9 @@ class PathRules {
   };
   /// The globs of one list: those for the workspace, and absolute ones.
   struct Globs {
-    std::vector<Pattern> relative;
-    std::vector<Pattern> absolute;
-    std::vector<Pattern> anywhere;  ///< absolute, made from a relative one
+    GlobList relative;
+    GlobList absolute;
+    GlobList anywhere;  ///< absolute, made from a relative one
     bool match(const Place& place) const;
   };
   static Globs compile(const std::vector<std::string>& globs, const PathPlaces& places,

@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(a_count_that_grew_is_named) {
   for (auto& [name, section] : record.members())
     if (name == "counts")
       for (auto& [row, count] : section.members())
-        if (row == "calls: a turn") count = Json(std::int64_t{40});
+        // The others may grow as they like: on a busy machine a wait is asked for more often.
+        count = Json(row == "calls: a turn" ? std::int64_t{40} : std::int64_t{1'000'000});
   write_file(file, write_json(record));
 
   const ProgramEnd end = counts({"--only", "calls", "--file", file});

@@ -39,6 +39,31 @@ BOOST_AUTO_TEST_CASE(the_names_that_a_policy_hides_may_match_and_ordinary_ones_n
     BOOST_TEST(!hidden.may_match(path), path);
 }
 
+BOOST_AUTO_TEST_CASE(a_glob_of_what_is_below_a_folder_asks_for_the_folder) {
+  const NameFilter filter({"**/.env.*/**", "a/secrets/**"});
+  for (const char* path : {".env.d/x", "b/.ENV.local/y/z", "a/secrets/x", "a/secrets"})
+    BOOST_TEST(filter.may_match(path), path);
+  for (const char* path : {"x", "a/b/main.cpp", "secret/x"})
+    BOOST_TEST(!filter.may_match(path), path);
+}
+
+BOOST_AUTO_TEST_CASE(a_text_within_a_name_is_looked_for) {
+  const NameFilter filter({"**/*.tfstate.*", "**/*[x]*"});
+  BOOST_TEST(filter.may_match("main.cpp"));  // the second may match whatever there is
+  const NameFilter plain({"**/*.tfstate.*", "**/?b*"});
+  for (const char* path : {"a/x.tfstate.backup", "X.TFSTATE.1", "ab", "a/xBc"})
+    BOOST_TEST(plain.may_match(path), path);
+  for (const char* path : {"main.cpp", "x.tfstate", "tfstate.x", "aa"})
+    BOOST_TEST(!plain.may_match(path), path);
+}
+
+BOOST_AUTO_TEST_CASE(of_more_globs_than_bits_none_is_forgotten) {
+  std::vector<std::string> globs;
+  for (int i = 0; i < 70; ++i) globs.push_back("**/*.k" + std::to_string(i) + ".*");
+  const NameFilter filter(globs);
+  for (int i = 0; i < 70; ++i) BOOST_TEST(filter.may_match("a/x.k" + std::to_string(i) + ".y"), i);
+}
+
 BOOST_AUTO_TEST_CASE(no_match_is_ruled_out) {
   const std::vector<std::string> glob_parts = {"a",  "b",  "B",  ".",    "/",  "*",      "**",
                                                "?",  "[",  "]",  "[ab]", "\\", "!(a|b)", "**/",
