@@ -362,7 +362,15 @@ namespace {
 constexpr unsigned kWrites = 1;
 constexpr unsigned kNetwork = 2;
 
-SandboxProfile profile_of(const SandboxProfile& run, unsigned kind) {
+}  // namespace
+
+bool has_kind(const SandboxProfile& profile, unsigned kind) noexcept {
+  const unsigned possible =
+      (profile.may_escalate_writes ? kWrites : 0) | (profile.may_escalate_network ? kNetwork : 0);
+  return (kind & ~possible) == 0;
+}
+
+SandboxProfile profile_of_kind(const SandboxProfile& run, unsigned kind) {
   SandboxProfile profile = run;
   if ((kind & kWrites) != 0 && profile.mode == SandboxMode::read_only)
     profile.mode = SandboxMode::workspace_write;
@@ -370,14 +378,20 @@ SandboxProfile profile_of(const SandboxProfile& run, unsigned kind) {
   return profile;
 }
 
-}  // namespace
+ByKind<SeccompFilter> compile_filters(const SandboxProfile& profile) {
+  ByKind<SeccompFilter> filters;
+  for (unsigned kind = 0; kind < filters.size(); ++kind)
+    if (has_kind(profile, kind))
+      filters[kind] = std::make_unique<SeccompFilter>(profile_of_kind(profile, kind));
+  return filters;
+}
 
-LayerSet::LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate) {
-  const unsigned possible =
-      (profile.may_escalate_writes ? kWrites : 0) | (profile.may_escalate_network ? kNetwork : 0);
+LayerSet::LayerSet(const SandboxProfile& profile, ByKind<SeccompFilter> filters, const Fd& network,
+                   const Fd& gate) {
   for (unsigned kind = 0; kind < kinds_.size(); ++kind) {
-    if ((kind & ~possible) != 0) continue;
-    kinds_[kind] = std::make_unique<CommandLayers>(profile_of(profile, kind));
+    if (!has_kind(profile, kind)) continue;
+    kinds_[kind] =
+        std::make_unique<CommandLayers>(profile_of_kind(profile, kind), std::move(*filters[kind]));
     if ((kind & kNetwork) == 0) kinds_[kind]->network = network.get();
     if (has_connect_gate(kinds_[kind]->profile)) kinds_[kind]->gate = gate.get();
   }

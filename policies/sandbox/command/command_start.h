@@ -25,11 +25,11 @@ struct CommandLayers {
   int network = -1;  ///< a network namespace to enter; -1: the keeper's own
   int gate = -1;     ///< socket that takes each command's connect(2) listener; -1 without a gate
 
-  explicit CommandLayers(SandboxProfile of_kind)
+  CommandLayers(SandboxProfile of_kind, SeccompFilter compiled)
       : profile(std::move(of_kind)),
         rules(profile, {.read_only = false}),
         read_only_rules(profile, {.read_only = true}),
-        filter(profile) {}
+        filter(std::move(compiled)) {}
 };
 
 /// The namespaces of a command with a private set (private_set.h); -1 and null: the run's own.
@@ -87,22 +87,35 @@ pid_t start_command(const Command& command, const CommandLayers& layers,
 /// "chdir to the working folder", for messages.
 const char* name_of(StartStep step) noexcept;
 
-/// The layers of each kind of command in a run: ordinary ones, and those that a rule lets write or
-/// use the network when the others may not.
+/// By kind of command in a run: ordinary ones, and those that a rule lets write (bit 0) or use the
+/// network (bit 1) when the others may not.
+template <typename Part>
+using ByKind = std::array<std::unique_ptr<Part>, 4>;
+
+/// Whether a run with this profile has commands of a kind.
+bool has_kind(const SandboxProfile& profile, unsigned kind) noexcept;
+SandboxProfile profile_of_kind(const SandboxProfile& run, unsigned kind);
+
+/// The filter of each kind that a run has, compiled before the keeper needs them.
+/// @throws Error  environment
+ByKind<SeccompFilter> compile_filters(const SandboxProfile& profile);
+
+/// The layers of each kind of command.
 class LayerSet {
  public:
+  /// @param filters  of compile_filters() for this profile
   /// @param network  the commands' network namespace if the keeper is outside of it; outlives the
   ///                 set
   /// @param gate     receives the listeners of commands with a connect gate; outlives the set
   /// @throws Error  if a layer can't be prepared
-  LayerSet(const SandboxProfile& profile, const Fd& network, const Fd& gate);
+  LayerSet(const SandboxProfile& profile, ByKind<SeccompFilter> filters, const Fd& network,
+           const Fd& gate);
 
   /// @throws Error  for an escalation that the run was not prepared for
   const CommandLayers& of(const Command& command) const;
 
  private:
-  /// By escalation: bit 0 writes, bit 1 network.
-  std::array<std::unique_ptr<CommandLayers>, 4> kinds_;
+  ByKind<CommandLayers> kinds_;
 };
 
 }  // namespace sortie

@@ -51,6 +51,15 @@ std::optional<int> wait_for(pid_t pid) {
   return reaped == pid ? std::optional(status) : std::nullopt;
 }
 
+/// @throws Error  environment
+ByKind<SeccompFilter> filters_for(const SandboxProfile& profile) {
+  try {
+    return compile_filters(profile);
+  } catch (const Error& error) {
+    throw Error(std::string("the sandbox can't be set up: ") + error.what(), ExitCode::environment);
+  }
+}
+
 using Meanwhile = std::function<void(int pid)>;
 
 /// Forks a keeper and waits for its answer.
@@ -75,6 +84,8 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   channel.theirs.reset();
   Kept kept{pid, std::move(channel.ours), {}, {}, {}, {}};
   try {
+    // While it builds the view, which takes longer.
+    send_filters(kept.socket.get(), filters_for(profile));
     if (meanwhile) meanwhile(pid);
   } catch (...) {
     kept.socket.reset();

@@ -1,7 +1,10 @@
 #include "policies/sandbox/keeper/keeper_messages.h"
 
 #include <chrono>
+#include <memory>
 #include <utility>
+
+#include "core/process/channel.h"
 
 namespace sortie {
 
@@ -61,6 +64,31 @@ SetTree take_set_tree(WireReader& reader) {
   tree.kind = static_cast<SetTree::Kind>(reader.number());
   tree.keep = reader.texts();
   return tree;
+}
+
+void send_filters(int socket, const ByKind<SeccompFilter>& filters) {
+  for (const auto& filter : filters) {
+    if (!filter) continue;
+    WireWriter writer;
+    writer.text(filter->program());
+    // A keeper that has failed says why in its answer.
+    if (!send_message(socket, writer.bytes())) return;
+  }
+}
+
+ByKind<SeccompFilter> receive_filters(int socket, const SandboxProfile& profile) {
+  ByKind<SeccompFilter> filters;
+  for (unsigned kind = 0; kind < filters.size(); ++kind) {
+    if (!has_kind(profile, kind)) continue;
+    const ChannelMessage message = receive_message(socket, Wait::yes);
+    if (message.closed) throw Error("the filters of the commands did not come");
+    const SandboxProfile own = profile_of_kind(profile, kind);
+    const std::string program = WireReader(message.bytes).text();
+    if (program.empty() != (own.mode == SandboxMode::none))
+      throw Error("the filter of the commands is not of this run");
+    filters[kind] = std::make_unique<SeccompFilter>(own, program);
+  }
+  return filters;
 }
 
 std::string encode_end(const CommandEnd& end) {

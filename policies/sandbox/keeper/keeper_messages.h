@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/process/launcher.h"
+#include "policies/sandbox/command/command_start.h"
 #include "policies/sandbox/view/set_tree.h"
 
 namespace sortie {
@@ -67,6 +68,12 @@ Command decode_command(std::string_view bytes);
 /// A tree for a private set. @throws Error  if it is truncated
 void add_set_tree(WireWriter& writer, const SetTree& tree);
 SetTree take_set_tree(WireReader& reader);
+
+/// The programs of the filters that compile_filters() made for this profile, a message each; the keeper
+/// gets them before it starts a command.
+void send_filters(int socket, const ByKind<SeccompFilter>& filters);
+/// @throws Error  if they don't come
+ByKind<SeccompFilter> receive_filters(int socket, const SandboxProfile& profile);
 
 /// The first number of a message to the keeper, and of its first answer.
 enum class KeeperWord : std::int64_t { start, drop_set, make_tree, quit, ready, failed };

@@ -218,8 +218,11 @@ int keep(KeeperStart& start) {
         throw system_error("close the capability sets", ExitCode::environment);
       }
     std::optional<KeeperService> service;
+    const auto begin_service = [&] {
+      service.emplace(start, std::move(view), receive_filters(start.socket.get(), profile));
+    };
     // Without namespaces a layer may be missing here, which is found out now.
-    if (!profile.use_namespaces) service.emplace(start, std::move(view));
+    if (!profile.use_namespaces) begin_service();
     const View& built = service ? service->view() : view;
     Fd listener;
     if (has_proxy_listener(profile)) listener = made_in_network(start.network, listen_for_proxy);
@@ -233,7 +236,7 @@ int keep(KeeperStart& start) {
     // processors (RCU).
     try {
       if (profile.use_namespaces) leave_machine();
-      if (!service) service.emplace(start, std::move(view));
+      if (!service) begin_service();
     } catch (const std::exception& error) {
       refuse_all(start.socket, error.what());
       return 1;

@@ -141,12 +141,12 @@ CommandStreams streams_of(const Command& command, std::vector<Fd> came) {
 
 }  // namespace
 
-KeeperService::KeeperService(const KeeperStart& start, View view)
+KeeperService::KeeperService(const KeeperStart& start, View view, ByKind<SeccompFilter> filters)
     : profile_(start.profile),
       view_(std::move(view)),
       socket_(start.socket),
       group_(start.group),
-      layers_(profile_, start.network, start.gate),
+      layers_(profile_, std::move(filters), start.network, start.gate),
       sets_(profile_, view_),
       watch_(profile_, sets_) {
   sigset_t child;

@@ -42,7 +42,7 @@ class KeeperService {
  public:
   /// @param start  outlives the service
   /// @throws Error  when a layer can't be prepared
-  KeeperService(const KeeperStart& start, View view);
+  KeeperService(const KeeperStart& start, View view, ByKind<SeccompFilter> filters);
 
   const View& view() const { return view_; }
   /// Runs until the socket closes or the request "quit".
@@ -99,7 +99,7 @@ class KeeperService {
 /// builds the view, reports that over the socket, serves until the socket closes, kills everything
 /// and exits.
 ///
-/// Over the socket: one answer ("ready" with the view's notes and root; or "failed" with the
+/// Over the socket: it is sent the filters of the commands (send_filters); then one answer ("ready" with the view's notes and root; or "failed" with the
 /// reason), then requests ("start" with the memory file, the command's socket, and those of these
 /// that the command has: the write end of its output, the read end of its input, the write end of
 /// its errors; "drop_set" with the name of a private set to forget; "make_tree"

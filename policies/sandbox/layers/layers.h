@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "policies/sandbox/profile.h"
 
@@ -36,15 +36,24 @@ class LandlockRules {
 /// The system call filter (seccomp(2)), compiled once a run by libseccomp into BPF.
 class SeccompFilter {
  public:
+  /// Refuses nothing.
+  SeccompFilter() = default;
+  /// @throws Error  environment
   explicit SeccompFilter(const SandboxProfile& profile);
+  /// One that another process has compiled.
+  /// @param program  of a filter for this profile
+  SeccompFilter(const SandboxProfile& profile, std::string_view program);
   /// seccomp(SECCOMP_SET_MODE_FILTER). 0 or the errno. no_new_privs must be set.
   /// @param listener  with a connect gate, set to a descriptor that receives and answers each
   ///                  connect(2) (seccomp_unotify(2)); without it, or once it is closed, these
   ///                  calls fail with ENOSYS
   int apply(int* listener = nullptr) const noexcept;
 
+  /// In bytes: struct sock_filter[], "" where nothing is refused.
+  const std::string& program() const noexcept { return program_; }
+
  private:
-  std::vector<unsigned char> program_;  ///< struct sock_filter[]
+  std::string program_{};
   bool notifies_ = false;
 };
 

@@ -82,7 +82,7 @@ class Rules {
       throw Error("seccomp user notification: " + errno_text(-result), ExitCode::environment);
   }
 
-  std::vector<unsigned char> program() const;
+  std::string program() const;
 
  private:
   static void check(int result) {
@@ -94,13 +94,13 @@ class Rules {
   std::unique_ptr<void, void (*)(scmp_filter_ctx)> context_;
 };
 
-std::vector<unsigned char> Rules::program() const {
+std::string Rules::program() const {
   const Fd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) throw system_error("memfd_create", ExitCode::environment);
   check(seccomp_export_bpf(context_.get(), file.get()));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw system_error("seccomp", ExitCode::environment);
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(status.st_size));
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (::pread(file.get(), bytes.data(), bytes.size(), 0) != status.st_size)
     throw system_error("seccomp", ExitCode::environment);
   return bytes;
@@ -287,10 +287,13 @@ SeccompFilter::SeccompFilter(const SandboxProfile& profile) {
   program_ = rules.program();
 }
 
+SeccompFilter::SeccompFilter(const SandboxProfile& profile, std::string_view program)
+    : program_(program), notifies_(has_connect_gate(profile)) {}
+
 int SeccompFilter::apply(int* listener) const noexcept {
   if (program_.empty()) return 0;
   // The kernel only reads the program; its structure has no const.
-  auto* const instructions = const_cast<unsigned char*>(program_.data());
+  auto* const instructions = const_cast<char*>(program_.data());
   const sock_fprog program{static_cast<unsigned short>(program_.size() / sizeof(sock_filter)),
                            reinterpret_cast<sock_filter*>(instructions)};
   if (!notifies_ || listener == nullptr)
