@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json/json_text.h"
+#include "core/json/number_text.h"
 #include "core/text/text.h"
 
 namespace sortie {
@@ -19,9 +20,7 @@ Json::Json(double value) : type_(Type::number) {
     type_ = Type::null;
     return;
   }
-  char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  text_.assign(buffer, end);
+  text_ = number_text(value);
 }
 
 Json Json::strings(const std::vector<std::string>& texts) {

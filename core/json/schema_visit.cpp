@@ -1,8 +1,6 @@
 #include "core/json/schema_visit.h"
 
-#include <charconv>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include "core/json/json_pointer.h"
@@ -59,8 +57,7 @@ std::string canonical(const Json& value) {
       if (const auto integer = value.integer()) return std::to_string(*integer);
       const auto real = value.real();
       if (!real || spelling.find_first_of(".eE") == std::string::npos) return spelling;
-      char digits[32];
-      return {digits, std::to_chars(std::begin(digits), std::end(digits), *real).ptr};
+      return number_text(*real);
     }
     case Json::Type::array:
       for (const Json& item : value.items()) text += canonical(item) + ",";
