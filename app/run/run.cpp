@@ -78,7 +78,10 @@ void Run::record_start() {
 
 void Run::prove_guarantees() {
   const auto proofs = prove(run_.inputs.policy.sandbox, *run_.confinement,
-                            run_.secrets.kept_from_commands(), [this] { record_start(); });
+                            run_.secrets.kept_from_commands(), [this] {
+                              connect_early();
+                              record_start();
+                            });
   run_.egress->report_from_now_on();
   run_.result.guarantees = guarantees_json(proofs);
   const std::string missing = missing_guarantees(run_.inputs.policy, proofs);
@@ -87,7 +90,6 @@ void Run::prove_guarantees() {
 
 void Run::start() {
   try {
-    connect_early();
     open_egress();
     prove_guarantees();
   } catch (...) {

@@ -11,6 +11,7 @@
 #include "app/run/resumption.h"
 #include "app/run/run_head.h"
 #include "app/run/run_start.h"
+#include "app/setup/models.h"
 #include "core/base/error.h"
 #include "core/text/text.h"
 #include "core/workspace/diff/make_diff.h"
@@ -142,6 +143,7 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
     RunMark::write(state, run_.key_parts, keeper, synced);
     run_.secrets.learn_environment();
     describe_inputs(run_.inputs, run_.start);
+    prepare_connection(run_.inputs, run_.options);
   };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
                                  no_namespaces, run_.secrets.for_commands(), mark);

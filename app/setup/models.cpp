@@ -148,6 +148,12 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
   return taken;
 }
 
+void prepare_connection(const RunInputs& inputs, const RunOptions& options) {
+  if (replays(inputs)) return;
+  const auto choices = model_choices(inputs, options);
+  if (!choices.empty() && choices.front().endpoint.target("").secure) prepare_tls();
+}
+
 std::shared_ptr<Http> connect_to_model(const RunInputs& inputs, const RunOptions& options,
                                        const ModelKeys& keys, const ProxySettings& proxy) {
   if (replays(inputs) || keys.keys.empty() || !keys.keys.front().missing.empty()) return nullptr;

@@ -41,6 +41,9 @@ struct ModelKeys {
 /// @throws Error  usage: a key may not be sent to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
+/// What connect_to_model() needs that is no secret, before there are any: it spares time then.
+void prepare_connection(const RunInputs& inputs, const RunOptions& options);
+
 /// A client that begins to connect to the first model's server, while the sandbox is proved: no request
 /// is sent, and nothing of the run. Null where no request will go there first.
 std::shared_ptr<Http> connect_to_model(const RunInputs& inputs, const RunOptions& options,

