@@ -24,7 +24,8 @@ PER_SHARD = 2  # runs at once
 
 
 def write_batch(folder, runs):
-    """A manifest with RUNS instances. Each run's first command waits for the file "open" in gate."""
+    """A manifest with RUNS instances. Each run's first command waits for the file "open" in gate, and for its own to
+    go ("run-7")."""
     for name in ("project", "gate", "cassettes"):
         (folder / name).mkdir()
     (folder / "project/hello.txt").write_text("hello\n")
@@ -42,7 +43,8 @@ def write_batch(folder, runs):
     lines = ""
     for number in range(1, runs + 1):
         # A command that was killed is not run again by itself, so the next one does what is missing.
-        script = [f"until [ -e {folder}/gate/open ]; do sleep 0.05; done", f"echo {number} > answer.txt",
+        gate = f"{folder}/gate"
+        script = [f"until [ -e {gate}/open ] && ! [ -e {gate}/run-{number} ]; do sleep 0.05; done", f"echo {number} > answer.txt",
                   f"test -s answer.txt || echo {number} > answer.txt"]
         (folder / f"cassettes/run-{number}.jsonl").write_text(cassette(script, number))
         lines += json.dumps({"instance_id": f"run-{number}", "words": f"Ticket {number}: write it."}) + "\n"
@@ -80,14 +82,16 @@ def end_of_time(cluster, node):
 
 
 class Killer:
-    """Kills runs, each once, up to 0.3 s after it was seen first."""
+    """Kills runs, each once: the first at the gate, the others within 30 ms of their leave from it."""
 
     def __init__(self, folder, runs, kills):
+        self.gate = folder / "gate"
         # Those at the gate were killed with their node, or by the end of their time.
         begun = {path.name for path in (folder / "out/runs").iterdir()}
         names = [name for name in (f"run-{number}" for number in range(1, runs + 1)) if name not in begun]
         self.waiting = set(random.sample(names, kills))
-        self.due = {}
+        for name in self.waiting:
+            (self.gate / name).touch()
         self.killed = []
 
     def look(self):
@@ -98,14 +102,18 @@ class Killer:
             name = Path(words[words.index("--out") + 1]).name
             if name not in self.waiting:
                 continue
-            if time.monotonic() < self.due.setdefault(name, time.monotonic() + random.uniform(0, 0.3)):
+            if not at_the_gate(process):
                 continue
             self.waiting.remove(name)
+            if self.killed:
+                (self.gate / name).unlink()
+                time.sleep(random.uniform(0, 0.03))
             try:
                 os.kill(process, signal.SIGKILL)
                 self.killed.append(name)
             except ProcessLookupError:
                 pass  # it was faster
+            (self.gate / name).unlink(missing_ok=True)
 
 
 def unrecorded(folder):
