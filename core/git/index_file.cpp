@@ -103,6 +103,14 @@ std::optional<IndexFile> IndexFile::open(const fs::path& path) {
   return parse(std::move(bytes));
 }
 
+std::shared_ptr<const IndexFile> IndexOnce::open(const fs::path& path) {
+  const std::scoped_lock lock(mutex_);
+  if (file_ == nullptr)
+    if (auto file = IndexFile::open(path))
+      file_ = std::make_shared<const IndexFile>(std::move(*file));
+  return file_;
+}
+
 std::optional<IndexFile> IndexFile::parse(std::string bytes) {
   IndexFile file(std::move(bytes));
   if (!file.find_entries()) return std::nullopt;

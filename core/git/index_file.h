@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +60,18 @@ class IndexFile {
   std::string bytes_;
   std::vector<std::uint32_t> places_;  ///< where entries begin
   std::optional<std::array<unsigned char, 20>> tree_;
+};
+
+/// An index file that does not change, read by the first who needs it. Threads may share one.
+class IndexOnce {
+ public:
+  /// @param path  the same each time
+  /// @return      null as for IndexFile::open(); then the next call tries again
+  std::shared_ptr<const IndexFile> open(const std::filesystem::path& path);
+
+ private:
+  std::mutex mutex_{};
+  std::shared_ptr<const IndexFile> file_{};
 };
 
 }  // namespace sortie

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/git/index_file.h"
 #include "core/workspace/workspace_options.h"
 
 namespace sortie {
@@ -19,6 +21,8 @@ struct StartRecord {
   std::vector<std::filesystem::path> objects;  ///< object folders of the user's repository
   bool converts = false;  ///< the repository's settings convert line ends (core.autocrlf, core.eol)
   std::int64_t began = 0;  ///< start time by the clock of file stamps (ctime), nanoseconds
+  /// Its index, which nobody changes any more: that of a large tree is read and checked once only.
+  std::shared_ptr<IndexOnce> index = std::make_shared<IndexOnce>();
 };
 
 /// Creates the record in options.state, or reuses an existing one: a resumed run keeps its start.

@@ -53,7 +53,7 @@ StartState::StartState(const StartRecord& record, const fs::path& root)
 /// The repository's index, or null.
 const IndexFile* StartState::index() const {
   if (has_repository_ && !std::exchange(index_read_, true)) read_index();
-  return index_ ? &*index_ : nullptr;
+  return index_.get();
 }
 
 /// libgit2 gets the rules of an index that can be read without it: reading all of it would take as
@@ -62,7 +62,7 @@ void StartState::read_index() const {
   const fs::path file = record_.folder / ".git/index";
   std::error_code error;
   if (head_ && !fs::exists(file, error)) return do_without_index("there is none");
-  index_ = IndexFile::open(file);
+  index_ = record_.index->open(file);
   if (index_) {
     libgit2_index_ = rules_of(*index_);
     check_git(git_repository_set_index(repository_.get(), libgit2_index_.get()), "index");
@@ -75,7 +75,7 @@ void StartState::read_index() const {
     return do_without_index(failure != nullptr && failure->message != nullptr ? failure->message
                                                                               : "unknown cause");
   }
-  index_ = index_of(*index);
+  index_ = std::make_shared<const IndexFile>(index_of(*index));
 }
 
 /// HEAD replaces an index that is split or sparse, which libgit2 does not support, damaged, or

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -109,7 +110,7 @@ class StartState {
   std::string head_commit_;
   GitTree head_;
   mutable bool index_read_ = false;  ///< read on demand: a large one takes time
-  mutable std::optional<IndexFile> index_;
+  mutable std::shared_ptr<const IndexFile> index_;
   mutable GitIndex libgit2_index_;  ///< with some of its entries, if libgit2 did not read it
   mutable std::string index_problem_;
   mutable std::set<std::filesystem::path> added_;  ///< rule files, by path in the repository
