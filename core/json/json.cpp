@@ -47,6 +47,13 @@ Json Json::object(std::initializer_list<Member> members) {
   return value;
 }
 
+Json Json::object(std::vector<Member> members) {
+  Json value;
+  value.type_ = Type::object;
+  value.members_ = std::move(members);
+  return value;
+}
+
 Json Json::number(std::string spelling) {
   Json value;
   value.type_ = Type::number;
@@ -120,6 +127,8 @@ std::int64_t Json::integer_at(std::string_view name, std::int64_t fallback) cons
 
 namespace {
 
+using namespace std::string_view_literals;
+
 /// Where rapidjson::Writer puts its bytes.
 struct StringStream {
   using Ch = char;
@@ -159,7 +168,7 @@ void write_text(std::string_view text, Counter& out) {
 template <typename Out>
 void write_text(std::string_view text, Out& out) {
   if (!is_utf8(text)) return write_text(std::string_view(repair_utf8(text)), out);
-  out.append("\"");
+  out.append("\""sv);
   while (!text.empty()) {
     const std::size_t run = unescaped_length(text);
     out.append(text.substr(0, run));
@@ -168,7 +177,7 @@ void write_text(std::string_view text, Out& out) {
     write_escape(text.front(), out);
     text.remove_prefix(1);
   }
-  out.append("\"");
+  out.append("\""sv);
 }
 
 template <typename Out>
@@ -176,30 +185,30 @@ void write_compact(const Json& value, Out& out) {
   std::string_view comma;
   switch (value.type()) {
     case Json::Type::null:
-      return out.append("null"), void();
+      return out.append("null"sv), void();
     case Json::Type::boolean:
-      return out.append(value.boolean() ? "true" : "false"), void();
+      return out.append(value.boolean() ? "true"sv : "false"sv), void();
     case Json::Type::number:
       return out.append(value.text()), void();
     case Json::Type::string:
       return write_text(value.text(), out);
     case Json::Type::array:
-      out.append("[");
+      out.append("["sv);
       for (const auto& item : value.items()) {
-        out.append(std::exchange(comma, ","));
+        out.append(std::exchange(comma, ","sv));
         write_compact(item, out);
       }
-      out.append("]");
+      out.append("]"sv);
       return;
     case Json::Type::object:
-      out.append("{");
+      out.append("{"sv);
       for (const auto& [name, member] : value.members()) {
-        out.append(std::exchange(comma, ","));
+        out.append(std::exchange(comma, ","sv));
         write_text(name, out);
-        out.append(":");
+        out.append(":"sv);
         write_compact(member, out);
       }
-      out.append("}");
+      out.append("}"sv);
       return;
   }
 }

@@ -48,6 +48,7 @@ class Json {
   /// An array of these strings.
   static Json strings(const std::vector<std::string>& texts);
   static Json object(std::initializer_list<Member> members = {});
+  static Json object(std::vector<Member> members);
   /// A number with the spelling given, which must be valid JSON.
   static Json number(std::string spelling);
 

@@ -3,6 +3,8 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 
@@ -38,29 +40,32 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool String(const char* text, rapidjson::SizeType length, bool) {
     return length > longest_ ? leave({text, length}) : add(Json(std::string(text, length)));
   }
-  bool StartObject() { return open(Json::object()); }
-  bool StartArray() { return open(Json::array()); }
+  bool StartObject() { return open(true, members_.size()); }
+  bool StartArray() { return open(false, items_.size()); }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
     auto& frame = open_.back();
-    std::string name(text, length);
-    auto& members = frame.value.members();
+    const std::string_view name(text, length);
+    const std::size_t members = members_.size() - frame.begin;
     // A linear look is quickest for the few members an object has; large ones get a set.
-    if (members.size() == 16)
-      for (const auto& member : members) frame.names.insert(member.first);
+    if (members == kFewMembers) frame.names = std::make_unique<Names>(names_from(frame.begin));
     const bool known =
-        members.size() >= 16 ? !frame.names.insert(name).second : frame.value.find(name) != nullptr;
+        frame.names ? !frame.names->emplace(name).second : has_name_from(frame.begin, name);
     if (known) return refuse("duplicate name in an object");
-    frame.key = std::move(name);
+    members_.emplace_back(name, Json());
     return true;
   }
-  bool EndObject(rapidjson::SizeType) { return close(); }
-  bool EndArray(rapidjson::SizeType) { return close(); }
+  bool EndObject(rapidjson::SizeType) { return add(Json::object(taken_from(members_, close()))); }
+  bool EndArray(rapidjson::SizeType) { return add(Json::array(taken_from(items_, close()))); }
 
  private:
+  using Names = std::unordered_set<std::string>;
+  static constexpr std::size_t kFewMembers = 16;
+
+  /// An object or array that is not closed.
   struct Frame {
-    Json value;
-    std::string key;
-    std::unordered_set<std::string> names;
+    bool is_object;
+    std::size_t begin;               ///< of its own in members_ or items_
+    std::unique_ptr<Names> names{};  ///< of more than a few members
   };
 
   bool refuse(const char* why) {
@@ -69,15 +74,12 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
   bool add(Json value) {
     if (++values_ > kMaxValues) return refuse("more than a million values");
-    if (open_.empty()) {
+    if (open_.empty())
       root_ = std::move(value);
-      return true;
-    }
-    auto& frame = open_.back();
-    if (frame.value.is_array())
-      frame.value.items().push_back(std::move(value));
+    else if (open_.back().is_object)
+      members_.back().second = std::move(value);
     else
-      frame.value.members().emplace_back(std::move(frame.key), std::move(value));
+      items_.push_back(std::move(value));
     return true;
   }
   bool leave(std::string_view text) {
@@ -88,15 +90,33 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     left_place_ = place.data();
     return add(Json(std::move(place)));
   }
-  bool open(Json value) {
+  bool open(bool is_object, std::size_t begin) {
     if (open_.size() >= max_depth_) return refuse("nested too deeply");
-    open_.push_back({std::move(value), {}, {}});
+    open_.push_back({is_object, begin});
     return true;
   }
-  bool close() {
-    Json value = std::move(open_.back().value);
+  /// @return  where its values begin
+  std::size_t close() {
+    const std::size_t begin = open_.back().begin;
     open_.pop_back();
-    return add(std::move(value));
+    return begin;
+  }
+  /// The last values of a list, as a list of their own that has just the memory it needs.
+  template <typename Value>
+  static std::vector<Value> taken_from(std::vector<Value>& all, std::size_t begin) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::vector<Value> own(std::make_move_iterator(first), std::make_move_iterator(all.end()));
+    all.erase(first, all.end());
+    return own;
+  }
+  bool has_name_from(std::size_t begin, std::string_view name) const {
+    return std::any_of(members_.begin() + static_cast<std::ptrdiff_t>(begin), members_.end(),
+                       [name](const Json::Member& member) { return member.first == name; });
+  }
+  Names names_from(std::size_t begin) const {
+    Names names;
+    for (std::size_t i = begin; i < members_.size(); ++i) names.insert(members_[i].first);
+    return names;
   }
 
   std::size_t max_depth_;
@@ -105,6 +125,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   const char* left_place_ = nullptr;
   std::size_t values_ = 0;
   std::vector<Frame> open_;
+  std::vector<Json> items_;            ///< of all arrays in open_, the outermost first
+  std::vector<Json::Member> members_;  ///< of all objects in open_; the last one may lack its value
   Json root_;
   const char* refusal_ = nullptr;
 };
@@ -163,44 +185,54 @@ Json* find_place(Json& value, const char* place) {
   return nullptr;
 }
 
-/// From a text of so many bytes on the copy that reading in place needs pays for itself.
-constexpr std::size_t kCopied = 4u << 10;
-/// A string that is nearly all of such a text gets the copy's memory, and is not copied once more.
+/// A shorter text is copied to the stack to be read.
+constexpr std::size_t kShortText = 4u << 10;
+/// A string that is nearly all of a longer text gets the copy's memory, and is not copied once more.
 constexpr std::size_t kLongText = 64u << 10;
 constexpr std::size_t most_of(std::size_t bytes) { return std::max(kLongText, bytes - bytes / 8); }
 /// The reader looks at so many bytes at once, and so past the end.
 constexpr std::size_t kReadAhead = 16;
+
+/// Reads a text in place: strings where they stand, many bytes at once, and not gathered byte by byte.
+/// @param copy  of `bytes` bytes, and kReadAhead NUL bytes; is changed
+Json parse_in_place(char* copy, std::size_t bytes, Builder& builder) {
+  rapidjson::InsituStringStream stream(copy);
+  return parse_stream<kTreeFlags | rapidjson::kParseInsituFlag>(stream, bytes, builder);
+}
+
+Json parse_long(std::string_view text, std::size_t max_depth) {
+  Builder builder(max_depth, most_of(text.size()));
+  std::string copy;
+  copy.reserve(text.size() + kReadAhead);
+  copy.append(text).append(kReadAhead, '\0');
+  Json root = parse_in_place(copy.data(), text.size(), builder);
+  const std::string_view left = builder.left_text();
+  Json* const place = left.data() ? find_place(root, builder.left_place()) : nullptr;
+  if (place) {
+    const auto begin = static_cast<std::size_t>(left.data() - copy.data());
+    copy.resize(begin + left.size());
+    copy.erase(0, begin);
+    *place = Json(std::move(copy));
+  }
+  return root;
+}
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::size_t max_depth) {
   // Looking at the bytes beforehand takes a tenth of what the reader's own look at each character
   // does; that one knows where the text is wrong.
-  const bool valid = is_utf8(text);
-  if (valid && text.size() >= kCopied) {
-    Builder builder(max_depth, most_of(text.size()));
-    // Strings are read where they stand, many bytes at once, and not gathered byte by byte.
-    std::string copy;
-    copy.reserve(text.size() + kReadAhead);
-    copy.append(text).append(kReadAhead, '\0');
-    rapidjson::InsituStringStream stream(copy.data());
-    Json root =
-        parse_stream<kTreeFlags | rapidjson::kParseInsituFlag>(stream, text.size(), builder);
-    const std::string_view left = builder.left_text();
-    Json* const place = left.data() ? find_place(root, builder.left_place()) : nullptr;
-    if (place) {
-      const auto begin = static_cast<std::size_t>(left.data() - copy.data());
-      copy.resize(begin + left.size());
-      copy.erase(0, begin);
-      *place = Json(std::move(copy));
-    }
-    return root;
+  if (!is_utf8(text)) {
+    Builder builder(max_depth, text.size());
+    rapidjson::MemoryStream stream(text.data(), text.size());
+    return parse_stream<kTreeFlags | rapidjson::kParseValidateEncodingFlag>(stream, text.size(),
+                                                                            builder);
   }
+  if (text.size() >= kShortText) return parse_long(text, max_depth);
   Builder builder(max_depth, text.size());
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  return valid ? parse_stream<kTreeFlags>(stream, text.size(), builder)
-               : parse_stream<kTreeFlags | rapidjson::kParseValidateEncodingFlag>(
-                     stream, text.size(), builder);
+  char copy[kShortText + kReadAhead];
+  std::fill_n(std::copy(text.begin(), text.end(), copy), kReadAhead, '\0');
+  return parse_in_place(copy, text.size(), builder);
 }
 
 Json parse_json_without_long_texts(std::string_view text) {
