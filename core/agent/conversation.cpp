@@ -83,7 +83,7 @@ class Conversation::Recorder : public StreamSink {
     const auto& models = conversation_.context_.models;
     return models[std::min(static_cast<std::size_t>(conversation_.source_), models.size() - 1)];
   }
-  void emit(const RunEvent& event) { conversation_.parts_.events.on(event); }
+  void emit(RunEvent event) { conversation_.parts_.events.consume(std::move(event)); }
   Conversation& conversation_;
   const History& history_;
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -81,6 +82,23 @@ Json value_json(const T& value) {
   }
 }
 
+/// Finds the members of an object, which mostly stand in the order in which they are asked for.
+template <class Source>
+class MembersInOrder {
+ public:
+  explicit MembersInOrder(Source& object) : object_(object) {}
+  /// As Json::find.
+  auto* find(std::string_view name) {
+    auto& members = object_.members();
+    if (next_ < members.size() && members[next_].first == name) return &members[next_++].second;
+    return object_.find(name);
+  }
+
+ private:
+  Source& object_;
+  std::size_t next_ = 0;
+};
+
 /// Leaves the value unchanged if the JSON is of another kind.
 /// @param json  Json or const Json; one that is not const may lose its texts to the value
 template <class Source, class T>
@@ -125,8 +143,9 @@ void read_value(Source& json, T& value) {
     for (const auto& [name, text] : json.members()) value[name] = text.text();
   } else {
     if (!json.is_object()) return;
+    MembersInOrder members(json);
     for (const auto& field : fields_of(&value)) {
-      auto* const member = json.find(field.name);
+      auto* const member = members.find(field.name);
       if (member == nullptr) continue;
       if constexpr (kKept) {
         Json copy = *member;

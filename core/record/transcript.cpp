@@ -115,11 +115,12 @@ bool Transcript::fits(const Record& record) const {
 
 void Transcript::append(const Record& record) {
   std::string text;
-  if (written_size(record.data) <= kMaxDataBytes) {
-    text = line(record, record.data);
+  if (const std::size_t bytes = written_size(record.data); bytes <= kMaxDataBytes) {
+    text = line(record, record.data, bytes);
   } else {
     try {
-      text = line(record, blobs_.shorten(record.data, kMaxDataBytes));
+      const Json shorter = blobs_.shorten(record.data, kMaxDataBytes);
+      text = line(record, shorter, written_size(shorter));
     } catch (const Error& error) {
       failure_ = error.what();
       failed_by_ = error.cause();
@@ -143,9 +144,9 @@ void Transcript::write_anchor() {
   }
 }
 
-std::string Transcript::line(const Record& record, const Json& data) const {
+std::string Transcript::line(const Record& record, const Json& data, std::size_t bytes) const {
   std::string line;
-  line.reserve(written_size(data) + kEnvelopeBytes);
+  line.reserve(bytes + kEnvelopeBytes);
   line += "{\"seq\":" + std::to_string(next_seq_) + ",\"ts\":\"" + utc_timestamp(clock_.now()) +
           "\",\"type\":";
   write_json_string(record.type, line);
@@ -213,16 +214,27 @@ void EventFanout::on(const RunEvent& event) {
   tell(redacted ? *redacted : event);
 }
 
+namespace {
+
+/// What an event has of a conversation, which may be long: the member "items" of its record.
+Json* items_of(RunEvent& event) {
+  if (auto* const requested = std::get_if<ModelRequested>(&event.what)) return &requested->items;
+  auto* const answered = std::get_if<ModelAnswered>(&event.what);
+  return answered ? &answered->items : nullptr;
+}
+
+}  // namespace
+
 void EventFanout::consume(RunEvent&& event) {
   const std::lock_guard lock(mutex_);
-  auto* const answered = std::get_if<ModelAnswered>(&event.what);
-  if (answered == nullptr) return on(event);
+  Json* const items = items_of(event);
+  if (items == nullptr) return on(event);
   // The items are the record's while it is written, and the event's again for those who hear of it.
-  Json items = std::exchange(answered->items, Json::array());
+  Json whole = std::exchange(*items, Json::array());
   Record record = to_record(event);
-  record.data.set("items", std::move(items));
+  record.data.set("items", std::move(whole));
   const std::optional<RunEvent> redacted = write(record);
-  if (!redacted) answered->items = std::move(*record.data.find("items"));
+  if (!redacted) *items = std::move(*record.data.find("items"));
   tell(redacted ? *redacted : event);
 }
 
@@ -263,7 +275,7 @@ class Cursor {
     text_.remove_prefix(length);
     return true;
   }
-  /// Text of the same shape: 0 is any digit, x any lower-case hex digit, the rest is literal.
+  /// Text of the same shape: 0 is any digit, the rest is literal.
   bool shaped(std::string_view shape, std::string_view& value) {
     if (text_.size() < shape.size()) return false;
     for (std::size_t i = 0; i < shape.size(); ++i)
@@ -282,20 +294,24 @@ class Cursor {
     text_.remove_prefix(length);
     return length > 0;
   }
+  /// A SHA-256 in lower-case hex digits.
+  bool digest(std::string_view& value) {
+    value = text_.substr(0, kDigestLength);
+    if (value.size() < kDigestLength) return false;
+    bool is_hex = true;
+    for (const char c : value) is_hex = is_hex & (is_digit(c) | ((c >= 'a') & (c <= 'f')));
+    if (is_hex) text_.remove_prefix(kDigestLength);
+    return is_hex;
+  }
   std::string_view rest() const { return text_; }
 
  private:
+  static constexpr std::size_t kDigestLength = 64;
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-  static bool fits(char shape, char c) {
-    if (shape == '0') return is_digit(c);
-    if (shape == 'x') return is_digit(c) || (c >= 'a' && c <= 'f');
-    return c == shape;
-  }
+  static bool fits(char shape, char c) { return shape == '0' ? is_digit(c) : c == shape; }
   std::string_view text_;
 };
-
-const std::string kHex64(64, 'x');
 
 }  // namespace
 
@@ -307,7 +323,7 @@ std::string split_envelope(std::string_view line, Envelope& envelope) {
     return "no time after seq";
   if (!cursor.literal("\",\"type\":\"") || !cursor.name(envelope.type)) return "no type after ts";
   if (!cursor.literal("\",\"turn\":") || !cursor.number(envelope.turn)) return "no turn after type";
-  if (!cursor.literal(",\"prev\":\"") || !cursor.shaped(kHex64, envelope.prev))
+  if (!cursor.literal(",\"prev\":\"") || !cursor.digest(envelope.prev))
     return "no SHA-256 as prev after turn";
   if (!cursor.literal("\",\"data\":")) return "no data after prev";
   envelope.data = cursor.rest();

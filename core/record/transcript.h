@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
@@ -69,7 +70,8 @@ class Transcript {
   void append(const Record& record);
   Record with_whole_output(const Record& record);
   bool fits(const Record& record) const;
-  std::string line(const Record& record, const Json& data) const;
+  /// @param bytes  written_size(data)
+  std::string line(const Record& record, const Json& data, std::size_t bytes) const;
   void write(const std::string& line);
   void sync_with_name();
   void write_anchor();
