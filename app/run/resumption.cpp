@@ -9,7 +9,6 @@
 #include "core/agent/history.h"
 #include "core/files/file_name.h"
 #include "core/provider/recorded_response.h"
-#include "core/record/event_codec.h"
 
 namespace sortie {
 namespace {
@@ -40,9 +39,15 @@ std::optional<std::size_t> last_turn(const RunHistory& history) {
 Response response_of(const RecordedTurn& turn, const ModelSettings& settings,
                      const TaskModel& model) {
   const std::string wire = turn.requests.empty() ? "responses" : turn.requests.back().wire;
-  return recorded_response(
-      wire, to_record({turn.number, *turn.response}).data, settings,
-      {.legacy_functions = model.legacy_functions, .source = turn.response->source});
+  const ModelAnswered& answered = *turn.response;
+  RecordedResponse recorded(answered.id, answered.served_model,
+                            answered.output.is_null() ? answered.items : answered.output,
+                            answered.usage);
+  recorded.reason = answered.stop_reason;
+  recorded.repeated = answered.repeated;
+  recorded.incomplete = answered.incomplete;
+  return recorded_response(wire, recorded, settings,
+                           {.legacy_functions = model.legacy_functions, .source = answered.source});
 }
 
 /// The responses of the turns before one; those that can't be read have no items.

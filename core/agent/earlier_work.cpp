@@ -43,12 +43,17 @@ Item item_of(const Json& json) {
   return {ProviderItem{type, json.string_at("summary")}};
 }
 
+/// As write_json(to_json(item)). What was received was written by write_json().
+std::string json_text(const Item& item) {
+  return item.received.empty() ? write_json(to_json(item)) : item.received;
+}
+
 }  // namespace
 
 std::vector<Item> restored_items(const Json& sent, const std::vector<Response>& responses) {
   std::unordered_map<std::string, const Item*> known;
   for (const Response& response : responses)
-    for (const Item& item : response.items) known[write_json(to_json(item))] = &item;
+    for (const Item& item : response.items) known[json_text(item)] = &item;
   std::vector<Item> items;
   for (const Json& json : sent.items()) {
     const auto found = known.find(write_json(json));

@@ -40,6 +40,8 @@ class ItemWriter {
   virtual std::string_view tail() const = 0;
 };
 
+struct RecordedResponse;
+
 /// Reads the events of one response stream. The terminal event completes the response.
 class WireDecoder {
  public:
@@ -70,6 +72,9 @@ class WireDecoder {
   virtual bool may_end() const { return false; }
   /// Reads a response that came whole, as JSON, in place of a stream. To be called once, and alone.
   virtual State read_whole(std::string_view body) = 0;
+  /// Reads a recorded response, if the decoder can do so without its stream: else the state stays
+  /// going_on. To be called once, and alone.
+  virtual State read_recorded(const RecordedResponse&) { return State::going_on; }
   /// The model's message received so far; of use while the state is going_on.
   virtual std::string message_so_far() const = 0;
   const ModelFailure& failure() const noexcept { return failure_; }
@@ -99,14 +104,22 @@ class WireDecoder {
 /// The parts of a recorded response that all wires need (docs/formats.md, `model.response`). Keeps
 /// references into the record.
 struct RecordedResponse {
+  RecordedResponse(std::string response_id, std::string served_model, const Json& items,
+                   const Json& raw_usage)
+      : id(std::move(response_id)),
+        model(std::move(served_model)),
+        output(items),
+        usage(raw_usage) {}
   explicit RecordedResponse(const Json& data);
   std::string id;
   std::string model;
   const Json& output;  ///< items in the wire's own JSON
   const Json& usage;
-  std::string reason;    ///< Response::stop_reason
-  std::string repeated;  ///< Response::repeated
-  bool incomplete;
+  std::string reason = "completed";  ///< Response::stop_reason
+  std::string repeated{};            ///< Response::repeated
+  bool incomplete = false;
+  /// Whether the stream was ended since its text repeated itself.
+  bool is_cut_repetition() const { return reason == kRepetition && !repeated.empty(); }
 };
 
 /// Appends a server-sent event. @param name  "": none

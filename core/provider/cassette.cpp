@@ -210,10 +210,12 @@ void Recording::add(const RecordedStream& stream) {
 std::optional<std::string> response_stream(std::string_view wire, const Json& response) {
   const auto format = make_wire(wire);
   if (!format) return std::nullopt;
-  const RecordedResponse recorded(response);
-  if (recorded.reason == kRepetition && !recorded.repeated.empty())
-    return format->stream_of_text(repeating_text(recorded));
-  return format->stream_of(recorded);
+  return response_stream(*format, RecordedResponse(response));
+}
+
+std::string response_stream(const Wire& wire, const RecordedResponse& recorded) {
+  return recorded.is_cut_repetition() ? wire.stream_of_text(repeating_text(recorded))
+                                      : wire.stream_of(recorded);
 }
 
 }  // namespace sortie

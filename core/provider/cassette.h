@@ -9,6 +9,7 @@
 
 #include "core/base/fd.h"
 #include "core/json/json.h"
+#include "core/model/wire.h"
 #include "core/net/http.h"
 
 namespace sortie {
@@ -36,6 +37,7 @@ std::vector<RecordedStream> read_cassette(const std::filesystem::path& file);
 ///                  `items`, is the wire's own JSON (responses: output items; chat: the one
 ///                  assistant message; messages: content blocks)
 std::optional<std::string> response_stream(std::string_view wire, const Json& response);
+std::string response_stream(const Wire& wire, const RecordedResponse& recorded);
 
 /// Appends each response stream to a cassette, one write(2) a line.
 class Recording {

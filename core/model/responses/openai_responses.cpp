@@ -207,17 +207,11 @@ std::unique_ptr<WireDecoder> OpenAiResponses::decoder(const ModelSettings& setti
 
 /// One event with all items.
 std::string OpenAiResponses::stream_of(const RecordedResponse& recorded) const {
-  Json response = Json::object({{"id", recorded.id},
-                                {"model", recorded.model},
-                                {"output", recorded.output},
-                                {"usage", recorded.usage}});
-  if (recorded.incomplete)
-    response.set("incomplete_details", Json::object({{"reason", recorded.reason}}));
   std::string text;
   add_sse_event(
       "",
       Json::object({{"type", recorded.incomplete ? "response.incomplete" : "response.completed"},
-                    {"response", std::move(response)}}),
+                    {"response", response_json(recorded)}}),
       text);
   return text;
 }

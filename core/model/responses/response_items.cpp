@@ -74,7 +74,7 @@ bool ResponseItems::are_all_of(const Json& output) const {
   });
 }
 
-std::vector<Json> ResponseItems::take_with(const std::vector<Json>& output) {
+std::vector<Json> ResponseItems::take_with(std::vector<Json> output) {
   std::vector<Json> all;
   for (auto& [index, item] : items_) all.push_back(std::move(item));
   items_.clear();

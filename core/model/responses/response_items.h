@@ -21,7 +21,7 @@ class ResponseItems {
   bool are_all_of(const Json& output) const;
   /// Takes the items in order, and those of the terminal event's output that are not among them: an
   /// item is known again by its ids, else by its content, since gateways may give new ids.
-  std::vector<Json> take_with(const std::vector<Json>& output);
+  std::vector<Json> take_with(std::vector<Json> output);
   const std::map<std::int64_t, Json>& items() const noexcept { return items_; }
 
  private:

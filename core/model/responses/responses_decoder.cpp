@@ -225,14 +225,22 @@ WireDecoder::State ResponsesDecoder::read(const SseEvent& event) {
 
 WireDecoder::State ResponsesDecoder::read_whole(std::string_view body) {
   try {
-    const Json response = parse_json(body);
+    Json response = parse_json(body);
     if (!response["error"].is_null())
       fail_with(response["error"]);
-    else if (response["output"].is_array())
-      complete(response, response.string_at("status") == "incomplete");
+    else if (response["output"].is_array()) {
+      const bool incomplete = response.string_at("status") == "incomplete";
+      complete(std::move(response), incomplete);
+    }
   } catch (const JsonError&) {
     // The caller shows the body.
   }
+  return state_;
+}
+
+/// Of the stream that it has, only the terminal event says something.
+WireDecoder::State ResponsesDecoder::read_recorded(const RecordedResponse& recorded) {
+  complete(response_json(recorded), recorded.incomplete);
   return state_;
 }
 
@@ -283,9 +291,10 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
       return fail_as_cut("an item of the stream can't be read");
     if (is_message) std::string().swap(message_);  // given back
   } else if (type == "response.completed" || type == "response.incomplete") {
-    if (!event["response"].is_object())
+    Json* const response = event.find("response");
+    if (!response || !response->is_object())
       return fail_as_cut("the terminal event of the stream has no response");
-    complete(event["response"], type == "response.incomplete");
+    complete(std::move(*response), type == "response.incomplete");
   } else if (type == "response.failed") {
     fail_with(event["response"]["error"]);
   } else if (type == "response.cancelled") {
@@ -296,7 +305,7 @@ void ResponsesDecoder::read_event(std::string_view type, Json& event) {
   // Other types describe parts that the events above have whole.
 }
 
-void ResponsesDecoder::complete(const Json& response, bool incomplete) {
+void ResponsesDecoder::complete(Json response, bool incomplete) {
   response_.id = response.string_at("id", response_.id);
   response_.served_model = response.string_at("model", response_.served_model);
   response_.raw_usage = response["usage"];
@@ -309,7 +318,9 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
     return fail(
         failure_of_code("content_filter", "the provider's content filter ended the response"));
 
-  std::vector<Json> output = items_.take_with(response["output"].items());
+  Json* const items = response.find("output");
+  std::vector<Json> output =
+      items_.take_with(items ? std::move(items->items()) : std::vector<Json>());
   if (output.size() > kMaxResponseItems) {
     fail_as_cut("the response has more than " + std::to_string(kMaxResponseItems) + " items");
     return;
@@ -318,6 +329,16 @@ void ResponsesDecoder::complete(const Json& response, bool incomplete) {
   read_output_items(std::move(output), calls_, response_, refusal);
   if (!refusal.empty()) return fail(failure_of_code("content_filter", refusal));
   state_ = State::complete;
+}
+
+Json response_json(const RecordedResponse& recorded) {
+  Json response = Json::object({{"id", recorded.id},
+                                {"model", recorded.model},
+                                {"output", recorded.output},
+                                {"usage", recorded.usage}});
+  if (recorded.incomplete)
+    response.set("incomplete_details", Json::object({{"reason", recorded.reason}}));
+  return response;
 }
 
 void ResponsesDecoder::fail_with(const Json& error) {

@@ -19,13 +19,14 @@ class ResponsesDecoder : public WireDecoder {
   explicit ResponsesDecoder(std::set<std::string> free_text = {}) : calls_(std::move(free_text)) {}
   State read(const SseEvent& event) override;
   State read_whole(std::string_view body) override;
+  State read_recorded(const RecordedResponse& recorded) override;
   std::string message_so_far() const override;
 
  private:
   Json read_terminal(std::string_view data) const;
   void read_event(std::string_view type, Json& event);
   void read_delta(std::string_view type, std::string_view data);
-  void complete(const Json& response, bool incomplete);
+  void complete(Json response, bool incomplete);
   void fail_with(const Json& error);
 
   CallReader calls_;
@@ -33,5 +34,8 @@ class ResponsesDecoder : public WireDecoder {
   std::size_t collected_ = 0;  ///< bytes of the events with items
   std::string message_;        ///< deltas since the last whole item, escaped
 };
+
+/// The response that the terminal event of its stream has.
+Json response_json(const RecordedResponse& recorded);
 
 }  // namespace sortie
