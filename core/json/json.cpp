@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "core/json/json_text.h"
@@ -12,15 +13,65 @@
 
 namespace sortie {
 
-Json::Json(std::int64_t value) : type_(Type::number), text_(std::to_string(value)) {}
-Json::Json(std::uint64_t value) : type_(Type::number), text_(std::to_string(value)) {}
+Json::Json(std::int64_t value) : Json(number(std::to_string(value))) {}
+Json::Json(std::uint64_t value) : Json(number(std::to_string(value))) {}
 
-Json::Json(double value) : type_(Type::number) {
-  if (!std::isfinite(value)) {  // JSON has no spelling for them (RFC 8259 §6)
-    type_ = Type::null;
-    return;
-  }
-  text_ = number_text(value);
+Json::Json(double value) {
+  if (!std::isfinite(value)) return;  // JSON has no spelling for them (RFC 8259 §6)
+  *this = number(number_text(value));
+}
+
+Json::Json(const Json& other) : boolean_(other.boolean_) {
+  if (other.has_text())
+    std::construct_at(&text_, other.text_);
+  else if (other.is_array())
+    std::construct_at(&items_, other.items_);
+  else if (other.is_object())
+    std::construct_at(&members_, other.members_);
+  type_ = other.type_;  // at last: what throws leaves nothing to be destroyed
+}
+
+void Json::take(Json& other) noexcept {
+  type_ = other.type_;
+  boolean_ = other.boolean_;
+  if (has_text())
+    std::construct_at(&text_, std::move(other.text_));
+  else if (is_array())
+    std::construct_at(&items_, std::move(other.items_));
+  else if (is_object())
+    std::construct_at(&members_, std::move(other.members_));
+}
+
+void Json::drop_content() noexcept {
+  if (has_text())
+    std::destroy_at(&text_);
+  else if (is_array())
+    std::destroy_at(&items_);
+  else if (is_object())
+    std::destroy_at(&members_);
+}
+
+const std::string& Json::no_text() noexcept {
+  static const std::string kNone;
+  return kNone;
+}
+
+// What somebody puts into them is gone the next time.
+std::vector<Json>& Json::no_items() noexcept {
+  thread_local std::vector<Json> none;
+  none.clear();
+  return none;
+}
+
+std::vector<Json::Member>& Json::no_members() noexcept {
+  thread_local std::vector<Member> none;
+  none.clear();
+  return none;
+}
+
+bool Json::operator==(const Json& other) const {
+  return type_ == other.type_ && boolean_ == other.boolean_ && text() == other.text() &&
+         items() == other.items() && members() == other.members();
 }
 
 Json Json::strings(const std::vector<std::string>& texts) {
@@ -29,35 +80,31 @@ Json Json::strings(const std::vector<std::string>& texts) {
 
 std::vector<std::string> Json::texts() const {
   std::vector<std::string> texts;
-  for (const Json& item : items_) texts.push_back(item.text());
+  for (const Json& item : items()) texts.push_back(item.text());
   return texts;
 }
 
 Json Json::array(std::vector<Json> items) {
   Json value;
+  std::construct_at(&value.items_, std::move(items));
   value.type_ = Type::array;
-  value.items_ = std::move(items);
   return value;
 }
 
 Json Json::object(std::initializer_list<Member> members) {
-  Json value;
-  value.type_ = Type::object;
-  value.members_ = members;
-  return value;
+  return object(std::vector<Member>(members));
 }
 
 Json Json::object(std::vector<Member> members) {
   Json value;
+  std::construct_at(&value.members_, std::move(members));
   value.type_ = Type::object;
-  value.members_ = std::move(members);
   return value;
 }
 
 Json Json::number(std::string spelling) {
-  Json value;
+  Json value(std::move(spelling));
   value.type_ = Type::number;
-  value.text_ = std::move(spelling);
   return value;
 }
 
@@ -83,13 +130,13 @@ std::optional<double> Json::real() const noexcept {
 }
 
 const Json* Json::find(std::string_view name) const noexcept {
-  for (const auto& member : members_)
+  for (const auto& member : members())
     if (member.first == name) return &member.second;
   return nullptr;
 }
 
 Json* Json::find(std::string_view name) noexcept {
-  for (auto& member : members_)
+  for (auto& member : members())
     if (member.first == name) return &member.second;
   return nullptr;
 }
@@ -101,23 +148,23 @@ const Json& Json::operator[](std::string_view name) const noexcept {
 }
 
 Json& Json::set(std::string_view name, Json value) {
-  if (type_ == Type::null) type_ = Type::object;
+  if (is_null()) *this = object();
   if (Json* found = find(name)) {
     *found = std::move(value);
     return *this;
   }
-  members_.emplace_back(std::string(name), std::move(value));
+  members().emplace_back(std::string(name), std::move(value));
   return *this;
 }
 
 void Json::push_back(Json value) {
-  if (type_ == Type::null) type_ = Type::array;
-  items_.push_back(std::move(value));
+  if (is_null()) *this = array();
+  items().push_back(std::move(value));
 }
 
 std::string Json::string_at(std::string_view name, std::string_view fallback) const {
   const Json* found = find(name);
-  return found && found->is_string() ? found->text_ : std::string(fallback);
+  return found && found->is_string() ? found->text() : std::string(fallback);
 }
 
 std::int64_t Json::integer_at(std::string_view name, std::int64_t fallback) const noexcept {

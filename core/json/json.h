@@ -32,8 +32,23 @@ class Json {
   enum class Type { null, boolean, number, string, array, object };
   using Member = std::pair<std::string, Json>;
 
-  Json() noexcept = default;
+  Json() noexcept {}
   Json(std::nullptr_t) noexcept {}
+  Json(const Json& other);
+  Json(Json&& other) noexcept { take(other); }
+  Json& operator=(const Json& other) { return *this = Json(other); }
+  /// The other one may be a part of this one.
+  Json& operator=(Json&& other) noexcept {
+    if (type_ <= Type::boolean) {  // there is nothing to be dropped, and the other is no part of it
+      if (this != &other) take(other);
+      return *this;
+    }
+    Json taken(std::move(other));
+    drop();
+    take(taken);
+    return *this;
+  }
+  ~Json() { drop(); }
   Json(bool value) : type_(Type::boolean), boolean_(value) {}
   Json(int value) : Json(static_cast<std::int64_t>(value)) {}
   Json(unsigned value) : Json(static_cast<std::uint64_t>(value)) {}
@@ -61,9 +76,9 @@ class Json {
   bool is_object() const noexcept { return type_ == Type::object; }
 
   /// The string's text, or the number's spelling; empty for other types.
-  const std::string& text() const noexcept { return text_; }
+  const std::string& text() const noexcept { return has_text() ? text_ : no_text(); }
   /// The same, taken out; the value is not to be used for its text any more.
-  std::string take_text() noexcept { return std::move(text_); }
+  std::string take_text() noexcept { return has_text() ? std::move(text_) : std::string(); }
   bool boolean(bool fallback = false) const noexcept {
     return type_ == Type::boolean ? boolean_ : fallback;
   }
@@ -71,12 +86,16 @@ class Json {
   std::optional<std::int64_t> integer() const noexcept;
   std::optional<double> real() const noexcept;
 
-  const std::vector<Json>& items() const noexcept { return items_; }
-  std::vector<Json>& items() noexcept { return items_; }
+  /// Empty for other types than an array. Only an array can be given items by it.
+  const std::vector<Json>& items() const noexcept { return is_array() ? items_ : no_items(); }
+  std::vector<Json>& items() noexcept { return is_array() ? items_ : no_items(); }
   /// The text() of each item.
   std::vector<std::string> texts() const;
-  const std::vector<Member>& members() const noexcept { return members_; }
-  std::vector<Member>& members() noexcept { return members_; }
+  /// Empty for other types than an object. Only an object can be given members by it.
+  const std::vector<Member>& members() const noexcept {
+    return is_object() ? members_ : no_members();
+  }
+  std::vector<Member>& members() noexcept { return is_object() ? members_ : no_members(); }
 
   /// The member of that name (the first), or nothing if this is not an object or has none.
   const Json* find(std::string_view name) const noexcept;
@@ -90,14 +109,29 @@ class Json {
   std::string string_at(std::string_view name, std::string_view fallback = {}) const;
   std::int64_t integer_at(std::string_view name, std::int64_t fallback = 0) const noexcept;
 
-  bool operator==(const Json&) const = default;
+  bool operator==(const Json& other) const;
 
  private:
+  bool has_text() const noexcept { return is_string() || is_number(); }
+  static const std::string& no_text() noexcept;
+  static std::vector<Json>& no_items() noexcept;
+  static std::vector<Member>& no_members() noexcept;
+  /// Moves the other one's content to where there is none.
+  void take(Json& other) noexcept;
+  /// Destroys the content; a null value is left.
+  void drop() noexcept {
+    if (type_ > Type::boolean) drop_content();
+    type_ = Type::null;
+  }
+  void drop_content() noexcept;
+
   Type type_ = Type::null;
   bool boolean_ = false;
-  std::string text_;
-  std::vector<Json> items_;
-  std::vector<Member> members_;
+  union {               // by the type, so that a value is not as large as all of them
+    std::string text_;  ///< of a number its spelling
+    std::vector<Json> items_;
+    std::vector<Member> members_;
+  };
 };
 
 /// Parses one JSON text: UTF-8 checked, nothing after it but white space, no duplicate names, a

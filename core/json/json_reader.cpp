@@ -23,7 +23,11 @@ constexpr std::size_t kMaxValues = 1u << 20;
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
   /// @param longest  a text of more bytes, of which there can be one, is left in the buffer that is read
-  Builder(std::size_t max_depth, std::size_t longest) : max_depth_(max_depth), longest_(longest) {}
+  Builder(std::size_t max_depth, std::size_t longest) : max_depth_(max_depth), longest_(longest) {
+    // Enough for most objects, and not more than the heap has at hand.
+    members_.reserve(14);
+    open_.reserve(8);
+  }
 
   Json take() { return std::move(root_); }
   /// The text that was left, which is empty in the tree; no data if there is none.
@@ -72,7 +76,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     refusal_ = why;
     return false;
   }
-  bool add(Json value) {
+  bool add(Json&& value) {
     if (++values_ > kMaxValues) return refuse("more than a million values");
     if (open_.empty())
       root_ = std::move(value);

@@ -122,6 +122,43 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_nearly_all_is_read_as_any_other) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(values_are_copied_moved_and_replaced_whatever_their_type) {
+  const std::string texts[] = {"null",           "true",
+                               "12.50",          "\"a text that is longer than a few bytes\"",
+                               "[1,[],\"two\"]", "{\"a\":{\"b\":[null]},\"c\":\"\"}"};
+  for (const std::string& from : texts)
+    for (const std::string& to : texts) {
+      BOOST_TEST_CONTEXT(from << " over " << to) {
+        const Json value = parse_json(from);
+        Json copied = parse_json(to);
+        copied = value;
+        BOOST_TEST((copied == value));
+        Json moved = parse_json(to);
+        moved = std::move(copied);
+        BOOST_TEST(write_json(moved) == from);
+        BOOST_TEST((moved == parse_json(to)) == (from == to));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_part_of_a_value_replaces_it) {
+  Json value = parse_json(R"({"a":[{"b":"kept"}]})");
+  value = std::move(value.find("a")->items()[0]);
+  BOOST_TEST(write_json(value) == R"({"b":"kept"})");
+  value = std::move(*value.find("b"));
+  BOOST_TEST(value.text() == "kept");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_value_has_not_is_empty_and_takes_nothing) {
+  Json number = 1;
+  number.items().push_back("lost");
+  number.members().emplace_back("lost", 1);
+  BOOST_TEST(number.items().empty());
+  BOOST_TEST(number.members().empty());
+  BOOST_TEST(write_json(number) == "1");
+  BOOST_TEST(Json::array().text().empty());
+}
+
 BOOST_AUTO_TEST_CASE(absent_members_read_as_null) {
   const Json value = parse_json(R"({"a":{"b":"c"}})");
 
