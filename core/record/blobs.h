@@ -11,6 +11,9 @@
 
 namespace sortie {
 
+/// The largest that is read.
+inline constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
+
 /// Strings too long for a record, each in a file named by its digest: blobs/sha256-….
 class Blobs {
  public:

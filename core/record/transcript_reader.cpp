@@ -1,23 +1,19 @@
 #include "core/record/transcript_reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/fd.h"
 #include "core/base/hash.h"
 #include "core/files/file_name.h"
 #include "core/files/files.h"
+#include "core/record/blobs.h"
+#include "core/record/chain_check.h"
 #include "core/record/diff_names.h"
+#include "core/record/file_digest.h"
 #include "core/record/transcript.h"
 #include "core/text/text.h"
 
@@ -26,223 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kVersion = 1;
-constexpr std::uint64_t kMaxBlobBytes = 256ull << 20;
 constexpr std::uint64_t kMaxResultBytes = 64ull << 20;
 constexpr std::uint64_t kMaxArtifactBytes = 1ull << 30;
-
-/// What to say of a transcript that is not there: people name the folder.
-Error no_run(const fs::path& path) {
-  std::error_code error;
-  const bool in_folder = path.filename() == kTranscriptName && path.has_parent_path() &&
-                         fs::is_directory(path.parent_path(), error);
-  return Error(in_folder ? path.parent_path().string() + ": not a run's folder: it has no " +
-                               std::string(kTranscriptName)
-                         : path.string() +
-                               ": no such file or folder; expected the folder of a run's --out, or "
-                               "its transcript",
-               ExitCode::usage);
-}
-
-/// Hands over each whole line without its newline. @return bytes of a last line without one
-template <class Each>
-std::uint64_t each_line(const fs::path& path, const Each& each) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  struct stat status {};
-  if (!file && errno == ENOENT) throw no_run(path);
-  if (!file || ::fstat(file.get(), &status) != 0)
-    throw system_error("open " + path.string(), ExitCode::usage);
-  // A pipe would be waited for without end, a device may have none.
-  if (!S_ISREG(status.st_mode))
-    throw Error(path.string() + ": not a transcript: not a regular file", ExitCode::usage);
-  // Not filled with zeros first: most transcripts are shorter, and of many only the first line is read.
-  constexpr std::size_t kPart = 64 << 10;
-  const auto part = std::make_unique_for_overwrite<char[]>(kPart);
-  std::string held;
-  for (;;) {
-    const ssize_t count = ::read(file.get(), part.get(), kPart);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("read " + path.string(), ExitCode::usage);
-    if (count == 0) return held.size();
-    std::string_view text(part.get(), static_cast<std::size_t>(count));
-    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-      const std::string_view line =
-          held.empty() ? text.substr(0, end) : held.append(text.substr(0, end));
-      if (!each(line)) return 0;
-      held.clear();
-      text.remove_prefix(end + 1);
-    }
-    held.append(text);
-    if (held.size() > kLongestLine) {
-      each(held);
-      return 0;
-    }
-  }
-}
-
-std::string short_digest(std::string_view digest) {
-  return std::string(digest.substr(0, 12)) + "…";
-}
-
-/// Checks records in their order.
-class ChainCheck {
- public:
-  explicit ChainCheck(fs::path blobs) : blobs_(std::move(blobs)) {}
-
-  /// False once something does not fit; `result().problem` says what.
-  /// @param record  gets the record; null: its data is only read as far as the check needs it
-  bool take(std::string_view line, TranscriptRecord* record = nullptr) {
-    const std::string problem = check(line, record);
-    if (!problem.empty()) {
-      result_.problem =
-          std::string(kTranscriptName) + ":" + std::to_string(result_.records + 1) + ": " + problem;
-      return false;
-    }
-    result_.last_digest = sha256_hex(line);
-    result_.bytes += line.size() + 1;
-    ++result_.records;
-    return true;
-  }
-
-  VerifyResult finish(std::uint64_t torn_bytes) {
-    result_.torn_bytes = torn_bytes;
-    if (result_.problem.empty() && result_.records == 0)
-      result_.problem = std::string(kTranscriptName) + ": holds no whole record";
-    result_.ok = result_.problem.empty();
-    return std::move(result_);
-  }
-  /// The last record, where that is run.completed.
-  const RunEnd& completed() const { return completed_; }
-  /// The version in run.started.
-  const std::string& version() const { return version_; }
-  /// Names in blobs/ that records name.
-  const std::set<std::string>& named_blobs() const { return named_blobs_; }
-
- private:
-  std::string check(std::string_view line, TranscriptRecord* record) {
-    Envelope envelope;
-    if (line.size() > kLongestLine) return kRecordTooLong;
-    if (const std::string wrong = split_envelope(line, envelope); !wrong.empty())
-      return "not a valid record: " + wrong;
-    std::optional<Json> data;
-    std::string unreadable;  // by names that repeat, or by its size: no matter for the chain
-    if (record != nullptr) data = data_of(envelope, unreadable);
-    if (!data && !is_json(envelope.data)) return "not a valid record: data is not valid JSON";
-    const std::string expected =
-        result_.records == 0 ? std::string(kNoRecordBefore) : result_.last_digest;
-    if (envelope.seq != result_.records)
-      return "seq is " + std::to_string(envelope.seq) + " instead of " +
-             std::to_string(result_.records) + ": records are missing, added or reordered";
-    if (envelope.prev != expected)
-      return "prev is " + short_digest(envelope.prev) +
-             (result_.records == 0
-                  ? " instead of 64 zeros"
-                  : ", but the SHA-256 of line " + std::to_string(result_.records) + " is " +
-                        short_digest(expected) + ": that line was changed");
-    if (!unreadable.empty()) return "not a valid record: " + unreadable;
-    const std::string problem = check_data(envelope, data);
-    if (record != nullptr)
-      *record = {envelope.seq,  std::string(envelope.timestamp), std::string(envelope.type),
-                 envelope.turn, std::string(envelope.prev),      std::move(*data)};
-    return problem;
-  }
-
-  static std::optional<Json> data_of(const Envelope& envelope, std::string& unreadable) {
-    try {
-      return parse_json(envelope.data);
-    } catch (const JsonError& error) {
-      unreadable = error.what();
-      return std::nullopt;
-    }
-  }
-
-  /// @param known  the data where it was read already
-  std::string check_data(const Envelope& envelope, std::optional<Json>& known) {
-    result_.finished = envelope.type == "run.completed";
-    const bool has_blob = envelope.data.find("\"blob\":\"sha256-") != std::string_view::npos;
-    if (result_.records == 0 && envelope.type != "run.started") return "is not run.started";
-    if (!result_.finished && !has_blob && envelope.type != "run.started") return {};
-    std::string unreadable;
-    std::optional<Json> read;
-    if (!known) read = data_of(envelope, unreadable);
-    if (!unreadable.empty()) return "data can't be read: " + unreadable;
-    const Json& data = known ? *known : *read;
-    const auto event = read_event(envelope.type, envelope.turn, data);
-    if (const auto* start = event ? std::get_if<RunStart>(&event->what) : nullptr) {
-      result_.run_id = start->run_id;
-      version_ = start->sortie;
-      if (start->version > kVersion)
-        return "the transcript has version " + std::to_string(start->version) +
-               ", this sortie reads up to 1";
-    }
-    if (result_.finished) completed_ = std::get<RunEnd>(event->what);
-    return blobs_.empty() ? std::string() : check_blobs(data);
-  }
-
-  std::string check_blobs(const Json& value) {
-    const std::string name = value.string_at("blob");
-    if (name.starts_with("sha256-") && value["bytes"].is_number()) return check_blob(name, value);
-    for (const Json& item : value.items())
-      if (std::string wrong = check_blobs(item); !wrong.empty()) return wrong;
-    for (const auto& member : value.members())
-      if (std::string wrong = check_blobs(member.second); !wrong.empty()) return wrong;
-    return {};
-  }
-
-  std::string check_blob(const std::string& name, const Json& reference);
-
-  fs::path blobs_;  ///< empty: not to be checked
-  VerifyResult result_;
-  RunEnd completed_;
-  std::string version_;
-  std::set<std::string> named_blobs_;
-};
-
-/// SHA-256 of a file and its size; nothing where it can't be read, or is larger than any of ours: a
-/// file with holes costs a forger nothing.
-struct FileDigest {
-  std::string sha256;
-  std::uint64_t bytes = 0;
-};
-std::optional<FileDigest> digest_of(const fs::path& path, std::uint64_t most) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      static_cast<std::uint64_t>(status.st_size) > most)
-    return {};
-  Sha256 hash;
-  FileDigest digest;
-  std::string part(1 << 16, '\0');
-  for (;;) {
-    const ssize_t count = ::read(file.get(), part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {};
-    if (count == 0) break;
-    digest.bytes += static_cast<std::uint64_t>(count);
-    hash.update(std::string_view(part.data(), static_cast<std::size_t>(count)));
-  }
-  digest.sha256 = hash.finish();
-  return digest;
-}
-
-std::string ChainCheck::check_blob(const std::string& name, const Json& reference) {
-  if (name.find('/') != std::string::npos)
-    return "blob '" + one_line(name) + "' is not a file name";
-  const auto found = digest_of(blobs_ / name, kMaxBlobBytes);
-  if (!found) return "blobs/" + name + " is missing, or is no file of ours";
-  if (found->bytes != static_cast<std::uint64_t>(reference.integer_at("bytes")))
-    return "blobs/" + name + " has " + std::to_string(found->bytes) + " bytes instead of " +
-           reference["bytes"].text();
-  if ("sha256-" + found->sha256 != name) return "blobs/" + name + " was changed";
-  ++result_.blobs;
-  if (!named_blobs_.insert(name).second || !reference["json"].boolean()) return {};
-  try {
-    // A member that became a blob as a whole: its long strings are blobs of their own.
-    return check_blobs(parse_json(read_file(blobs_ / name, kMaxBlobBytes)));
-  } catch (const std::exception& error) {
-    return "blobs/" + name + " can't be read: " + error.what();
-  }
-}
 
 /// What stands in blobs/ and no record names. A run that was killed between a blob and its record
 /// left one of those, whose content is what its name says, or a write that never ended.
@@ -305,7 +86,7 @@ std::string check_artifacts(const fs::path& folder, const RunEnd& completed,
                                                       : std::optional<FileDigest>();
     if (!found) return name + " is missing, or is no file of ours";
     if ("sha256:" + found->sha256 != digest)
-      return name + " was changed: its SHA-256 is " + short_digest(found->sha256) +
+      return name + " was changed: its SHA-256 is " + digest_begin(found->sha256) +
              ", the transcript says " + one_line(digest, 19);
     equal.push_back(name);
   }
@@ -405,6 +186,7 @@ Json blob_content(const std::string& name, bool is_json, const fs::path& transcr
 
 /// Replaces what stands for a blob by its content.
 void take_blobs(Json& value, const fs::path& transcript) {
+  if (!value.is_object() && !value.is_array()) return;
   const Json* const blob = value.find("blob");
   if (blob != nullptr && blob->is_string() && blob->text().starts_with("sha256-") &&
       value["bytes"].is_number()) {
@@ -416,16 +198,6 @@ void take_blobs(Json& value, const fs::path& transcript) {
 }
 
 }  // namespace
-
-std::string VerifyResult::text() const {
-  if (!problem.empty()) return problem;
-  std::string line = std::to_string(records) + " records, " + std::to_string(blobs) + " blobs, " +
-                     std::to_string(artifacts.size()) + " artifacts: all fit";
-  if (torn_bytes > 0)
-    line += "; valid prefix, torn last record (" + std::to_string(torn_bytes) + " bytes) cut off";
-  if (!finished) line += "; the run is not finished";
-  return line;
-}
 
 VerifyResult verify_run(const fs::path& path) {
   const bool is_folder = fs::is_directory(path);
@@ -453,13 +225,16 @@ VerifyResult verify_run(const fs::path& path) {
   return result;
 }
 
-VerifyResult verify_records(const fs::path& transcript,
-                            const std::function<void(TranscriptRecord)>& each) {
+VerifyResult verify_events(const fs::path& transcript,
+                           const std::function<void(RunEvent, std::string_view)>& each) {
   ChainCheck check(transcript.parent_path() / "blobs");
-  const std::uint64_t torn = each_line(transcript, [&](std::string_view line) {
-    TranscriptRecord record;
-    if (!check.take(line, &record)) return false;
-    each(std::move(record));
+  const std::uint64_t torn = each_line(transcript, [&](std::string_view text) {
+    RecordLine line = read_record_line(text, RecordData::read);
+    if (!check.take(line, text.size())) return false;
+    take_blobs(*line.data, transcript);
+    const Envelope& envelope = line.envelope;
+    if (auto event = read_event(envelope.type, envelope.turn, std::move(*line.data)))
+      each(std::move(*event), envelope.timestamp);
     return true;
   });
   return check.finish(torn);

@@ -9,27 +9,10 @@
 
 #include "core/json/json.h"
 #include "core/record/event_codec.h"
+#include "core/record/transcript_lines.h"
+#include "core/record/verify_result.h"
 
 namespace sortie {
-
-/// The result of checking a transcript, or a run's folder.
-struct VerifyResult {
-  bool ok = false;
-  /// The first problem: "transcript.jsonl:18: prev is 9f2c…, but the SHA-256 of line 17 is 1a2b…".
-  /// "" if ok.
-  std::string problem;
-  std::uint64_t records = 0;     ///< whole and valid
-  std::uint64_t bytes = 0;       ///< of these records: the valid prefix
-  bool finished = false;         ///< the last record is run.completed
-  std::uint64_t torn_bytes = 0;  ///< of a last line without newline: a record cut off
-  std::string run_id;
-  std::string last_digest;             ///< SHA-256 of the last valid line
-  std::vector<std::string> artifacts;  ///< whose digests match run.completed
-  std::uint64_t blobs = 0;             ///< whose digests match
-
-  /// One line for people: "1234 records, 3 blobs, 2 artifacts: all fit", or the problem.
-  std::string text() const;
-};
 
 /// Checks a transcript's chain, numbers, form and blobs; for a run's folder also the artifacts
 /// against the digests in run.completed, result.json against the transcript, and that records name
@@ -54,10 +37,6 @@ struct TranscriptRecord {
   std::optional<RunEvent> event() const { return read_event(type, turn, data); }
 };
 
-/// No record of ours is longer than 1 MiB; a longer line than this is no record.
-inline constexpr std::size_t kLongestLine = 8u << 20;
-inline constexpr const char* kRecordTooLong = "is longer than 8 MiB, which no record is";
-
 /// Parses one line.
 /// @throws Error  ExitCode::integrity with what is wrong
 TranscriptRecord parse_record(std::string_view line);
@@ -75,12 +54,14 @@ Beginning beginning_of(const std::filesystem::path& path);
 void each_record_line(const std::filesystem::path& path,
                       const std::function<bool(std::string_view)>& each);
 
-/// Checks a transcript's chain, numbers, form and blobs as verify_run() does, and passes on each record
-/// that fits to those before it, in one pass. What was passed on is to be forgotten if the result, which
-/// is that of the whole, is not ok.
+/// Checks a transcript's chain, numbers, form and blobs as verify_run() does, and passes on the event,
+/// with its blobs, of each record that fits to those before it, in one pass. Unknown types are left out.
+/// What was passed on is to be forgotten if the result, which is that of the whole, is not ok.
+/// @param each  gets the event and its timestamp
 /// @throws Error  ExitCode::usage if there is no transcript
-VerifyResult verify_records(const std::filesystem::path& transcript,
-                            const std::function<void(TranscriptRecord)>& each);
+VerifyResult verify_events(
+    const std::filesystem::path& transcript,
+    const std::function<void(RunEvent event, std::string_view timestamp)>& each);
 
 /// Passes on every whole record in order; skips a torn last line. Does not check the chain.
 /// @throws Error  ExitCode::integrity "transcript.jsonl:LINE: …"
