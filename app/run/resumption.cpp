@@ -1,6 +1,7 @@
 #include "app/run/resumption.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +24,9 @@ constexpr const char* kNote =
 bool is_aside(const RunHistory& history, std::size_t index) {
   const RecordedTurn& turn = history.turns[index];
   if (turn.response) return turn.response->aside;
-  const Json sent = items_sent(history, index);
-  if (sent.items().empty()) return false;
-  const std::string text = sent.items().back().string_at("text");
+  const auto sent = items_sent(history, index);
+  if (sent.empty()) return false;
+  const std::string text = sent.back()->string_at("text");
   return text == kSummaryRequest || text == kRunNotesRequest;
 }
 
@@ -114,9 +115,10 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
   if (!last) return found;
   const RecordedTurn& turn = history.turns[*last];
   found.number = turn.number;
-  const std::vector<Response> responses = responses_before(history, *last, settings, model);
+  std::vector<Response> responses = responses_before(history, *last, settings, model);
+  add_message(responses, found.turn.emplace());
   std::vector<Response> known = older;
-  known.insert(known.end(), responses.begin(), responses.end());
+  std::move(responses.begin(), responses.end(), std::back_inserter(known));
   conversation.items = restored_items(items_sent(history, *last), known);
   for (std::size_t i = 0; i < history.turns.size(); ++i) {
     const RecordedTurn& one = history.turns[i];
@@ -131,11 +133,10 @@ Resumption resumption_of(const RunHistory& history, const ModelSettings& setting
       if (const auto* call = std::get_if<ToolCall>(&item.content))
         conversation.call_ids.insert(call->call_id);
   if (turn.response && !turn.response->tokens_estimated) conversation.usage = turn.response->tokens;
-  EarlierTurn& earlier = found.turn.emplace();
+  EarlierTurn& earlier = *found.turn;
   if (turn.response) earlier.response = response_of(turn, settings, model);
   earlier.calls = turn.calls;
   earlier.checks = turn.checks;
-  add_message(responses, earlier);
   if (ran_commands(history)) earlier.note = kNote;
   return found;
 }

@@ -50,14 +50,16 @@ std::string json_text(const Item& item) {
 
 }  // namespace
 
-std::vector<Item> restored_items(const Json& sent, const std::vector<Response>& responses) {
+std::vector<Item> restored_items(const std::vector<const Json*>& sent,
+                                 const std::vector<Response>& responses) {
   std::unordered_map<std::string, const Item*> known;
   for (const Response& response : responses)
     for (const Item& item : response.items) known[json_text(item)] = &item;
   std::vector<Item> items;
-  for (const Json& json : sent.items()) {
-    const auto found = known.find(write_json(json));
-    items.push_back(found == known.end() ? item_of(json) : *found->second);
+  items.reserve(sent.size());
+  for (const Json* const json : sent) {
+    const auto found = known.find(write_json(*json));
+    items.push_back(found == known.end() ? item_of(*json) : *found->second);
   }
   return items;
 }

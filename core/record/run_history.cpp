@@ -225,14 +225,13 @@ RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* 
   return history;
 }
 
-Json items_sent(const RunHistory& history, std::size_t turn) {
-  Json items = Json::array();
+std::vector<const Json*> items_sent(const RunHistory& history, std::size_t turn) {
+  std::vector<const Json*> items;
   const std::size_t turns = std::min(turn + 1, history.turns.size());
   for (std::size_t i = 0; i < turns; ++i)
     for (const ModelRequested& request : history.turns[i].requests) {
-      const auto kept = std::min<std::size_t>(request.first_new_item, items.items().size());
-      items.items().resize(kept);
-      for (const Json& item : request.items.items()) items.push_back(item);
+      items.resize(std::min<std::size_t>(request.first_new_item, items.size()));
+      for (const Json& item : request.items.items()) items.push_back(&item);
     }
   return items;
 }

@@ -153,7 +153,7 @@ std::chrono::system_clock::time_point time_of_timestamp(std::string_view text);
 RunHistory read_run_history(const std::filesystem::path& transcript, EventSink* also = nullptr);
 
 /// All items of the last request that began in turns[0] to turns[turn], each as to_json(Item) wrote
-/// it.
-Json items_sent(const RunHistory& history, std::size_t turn);
+/// it. They are the history's.
+std::vector<const Json*> items_sent(const RunHistory& history, std::size_t turn);
 
 }  // namespace sortie

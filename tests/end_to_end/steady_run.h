@@ -137,9 +137,8 @@ inline void check_record(const std::filesystem::path& out) {
     }
   // What was sent with a request is what was answered.
   std::set<std::string> outputs;
-  const Json sent = items_sent(history, history.turns.size() - 1);
-  for (const Json& item : sent.items())
-    if (item.string_at("type") == "tool_output") outputs.insert(item.string_at("call_id"));
+  for (const Json* const item : items_sent(history, history.turns.size() - 1))
+    if (item->string_at("type") == "tool_output") outputs.insert(item->string_at("call_id"));
   for (const auto& [id, times] : called) BOOST_TEST(outputs.count(id) == 1, id);
 }
 

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_items_of_a_request_are_put_together_from_those_before) 
 
   const auto texts = [&](std::size_t turn) {
     std::string all;
-    for (const Json& item : items_sent(history, turn).items()) all += item.string_at("text") + " ";
+    for (const Json* const item : items_sent(history, turn)) all += item->string_at("text") + " ";
     return all;
   };
   BOOST_TEST(texts(0) == "go ");
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_torn_last_line_is_left_out_and_a_changed_one_refused) {
   BOOST_TEST(history.records == 3u);
   BOOST_TEST(history.bytes == whole.size());
   BOOST_TEST(history.torn_bytes == 15u);
-  BOOST_TEST(items_sent(history, 0).items()[0].string_at("text") == text);
+  BOOST_TEST(items_sent(history, 0).at(0)->string_at("text") == text);
 
   std::string changed = whole;
   changed.replace(changed.find("\"items\":1"), 9, "\"items\":2");
