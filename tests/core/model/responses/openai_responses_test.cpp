@@ -19,6 +19,13 @@ test::DecodedStream decode(std::string_view stream, std::size_t piece = std::str
   return test::decode_stream(OpenAiResponses(), {}, stream, piece);
 }
 
+/// Why the stream is not a response; "" if it is one.
+std::string decode_failure(std::string_view stream) {
+  const auto decoder = OpenAiResponses().decoder({});
+  SseParser().feed(stream, [&](const SseEvent& event) { decoder->read(event); });
+  return decoder->failure().message;
+}
+
 ModelSettings full_settings() {
   ModelSettings settings{.model = "gpt-5-codex", .instructions = "Be brief."};
   settings.tools = {
@@ -404,6 +411,51 @@ BOOST_AUTO_TEST_CASE(with_a_chatgpt_sign_in_nothing_is_sent_that_it_refuses) {
   BOOST_TEST(!json.find("temperature"));
   BOOST_TEST(json["store"].boolean(true) == false);
   BOOST_TEST(write_json(json["include"]) == R"(["reasoning.encrypted_content"])");
+}
+
+BOOST_AUTO_TEST_CASE(a_recorded_response_is_read_as_its_stream_would_be) {
+  const std::string call =
+      R"({"type":"function_call","call_id":"c","name":"shell","arguments":"{\"command\":[\"a\"]}"})";
+  const std::string message =
+      R"({"type":"message","content":[{"type":"output_text","text":"one"}]})";
+  const std::string rest = R"(,"usage":{"input_tokens":3,"output_tokens":2}})";
+  const std::string rows[] = {
+      R"({"id":"r","served_model":"m","items":[)" + message + "," + call + "]" + rest,
+      R"({"id":"r","items":[],"usage":null})",
+      R"({"id":"r","incomplete":true,"stop_reason":"max_output_tokens","items":[)" + message + "]" +
+          rest,
+      R"({"id":"r","incomplete":true,"stop_reason":"content_filter","items":[]})",
+      R"({"id":"r","items":[)" + message + R"(],"output":[)" + message +
+          R"(,{"type":"unknown"},{"type":"function_call","name":"shell"}]})",
+      R"({"id":"r","items":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]})"};
+  const OpenAiResponses wire;
+  for (const std::string& row : rows) {
+    BOOST_TEST_CONTEXT(row) {
+      const Json data = parse_json(row);
+      const RecordedResponse recorded(data);
+      const auto decoder = wire.decoder({});
+      const auto state = decoder->read_recorded(recorded);
+      const test::DecodedStream streamed = decode(wire.stream_of(recorded));
+      BOOST_TEST((state == streamed.state));
+      BOOST_TEST(decoder->failure().message == decode_failure(wire.stream_of(recorded)));
+      if (state != WireDecoder::State::complete) continue;
+      const Response read = decoder->take();
+      const Response& from = streamed.response;
+      BOOST_TEST(read.id == from.id);
+      BOOST_TEST(read.served_model == from.served_model);
+      BOOST_TEST((read.usage == from.usage));
+      BOOST_TEST((read.raw_usage == from.raw_usage));
+      BOOST_TEST(read.incomplete == from.incomplete);
+      BOOST_TEST(read.stop_reason == from.stop_reason);
+      BOOST_TEST(read.findings == from.findings, boost::test_tools::per_element());
+      BOOST_TEST(read.output == from.output, boost::test_tools::per_element());
+      BOOST_REQUIRE(read.items.size() == from.items.size());
+      for (std::size_t i = 0; i < read.items.size(); ++i) {
+        BOOST_TEST(read.items[i].received == from.items[i].received);
+        BOOST_TEST(read.items[i].content.index() == from.items[i].content.index());
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
