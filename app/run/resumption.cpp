@@ -1,6 +1,7 @@
 #include "app/run/resumption.h"
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ constexpr const char* kNote =
     "Note: the run was interrupted here, and goes on in a new process. The workspace is as the "
     "calls so far have left it. Files outside of it (/tmp, HOME) and commands that were still "
     "running are gone.";
+
+constexpr std::size_t kManyTurns = 128;
 
 /// Whether the turn is no part of the conversation: it asked for a summary, or for notes.
 bool is_aside(const RunHistory& history, std::size_t index) {
@@ -54,12 +57,19 @@ Response response_of(const RecordedTurn& turn, const ModelSettings& settings,
 /// The responses of the turns before one; those that can't be read have no items.
 std::vector<Response> responses_before(const RunHistory& history, std::size_t end,
                                        const ModelSettings& settings, const TaskModel& model) {
-  std::vector<Response> responses;
-  for (std::size_t i = 0; i < end; ++i) {
-    const RecordedTurn& turn = history.turns[i];
-    responses.push_back(turn.response && !turn.response->aside ? response_of(turn, settings, model)
-                                                               : Response());
-  }
+  std::vector<Response> responses(end);
+  const auto read = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const RecordedTurn& turn = history.turns[i];
+      if (turn.response && !turn.response->aside) responses[i] = response_of(turn, settings, model);
+    }
+  };
+  // Of a long run, one half beside the other: its request waits for them.
+  const std::size_t half = end < kManyTurns ? end : end / 2;
+  std::future<void> others;
+  if (half < end) others = std::async(read, half, end);
+  read(0, half);
+  if (others.valid()) others.get();
   return responses;
 }
 
