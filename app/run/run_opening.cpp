@@ -43,6 +43,7 @@ class RunOpening {
   void keep_room();
   void confine_with(Namespaces namespaces, const std::filesystem::path& state,
                     const std::string& no_namespaces = {});
+  void wait_for_tls();
   void make_acceptance(Confinement& confinement);
   void announce_start();
 
@@ -107,6 +108,7 @@ void RunOpening::confine() {
   } catch (const Error&) {
     // The second try reports what is wrong, with a remedy.
   }
+  wait_for_tls();
   run_.confinement.reset();
   run_.workspace.reset();
   if (run_.previous != Previous::resumed) run_.out.remove_state();
@@ -114,6 +116,11 @@ void RunOpening::confine() {
   const bool namespaces = namespaces_available(&why);
   confine_with(namespaces ? Namespaces::proved : Namespaces::none,
                run_.out.make_state(run_.inputs.workspace), why);
+}
+
+/// Before another keeper is forked.
+void RunOpening::wait_for_tls() {
+  if (run_.tls.valid()) run_.tls.wait();
 }
 
 void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path& state,
@@ -140,10 +147,11 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   const bool undone = run_.workspace->mount_plan().in_place && run_.inputs.thread == nullptr;
   const Synced synced = undone ? Synced::name : Synced::nothing;
   const auto mark = [&](int keeper) {
+    if (keeper < 0) return wait_for_tls();
     RunMark::write(state, run_.key_parts, keeper, synced);
     run_.secrets.learn_environment();
     describe_inputs(run_.inputs, run_.start);
-    prepare_connection(run_.inputs, run_.options);
+    if (!run_.tls.valid()) run_.tls = prepare_model_tls(run_.inputs, run_.options);
   };
   run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
                                  no_namespaces, run_.secrets.for_commands(), mark);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -67,6 +68,7 @@ struct RunParts {
   RunResult result;
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<Confinement> confinement;
+  std::future<void> tls;  ///< looks up its algorithms, from the keeper's fork on
   std::unique_ptr<Signals> signals;
   RunSecrets secrets;
   RunStart start;  ///< what the inputs say of it

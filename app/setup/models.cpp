@@ -148,10 +148,15 @@ ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options) {
   return taken;
 }
 
-void prepare_connection(const RunInputs& inputs, const RunOptions& options) {
-  if (replays(inputs)) return;
+std::future<void> prepare_model_tls(const RunInputs& inputs, const RunOptions& options) {
+  if (replays(inputs)) return {};
   const auto choices = model_choices(inputs, options);
-  if (!choices.empty() && choices.front().endpoint.target("").secure) prepare_tls();
+  if (choices.empty() || !choices.front().endpoint.target("").secure) return {};
+  try {
+    return std::async(std::launch::async, prepare_tls);
+  } catch (const std::system_error&) {  // no more threads: the connection takes longer
+    return {};
+  }
 }
 
 std::shared_ptr<Http> connect_to_model(const RunInputs& inputs, const RunOptions& options,

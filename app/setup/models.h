@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -41,8 +42,9 @@ struct ModelKeys {
 /// @throws Error  usage: a key may not be sent to its model's host; auth
 ModelKeys take_model_keys(const RunInputs& inputs, const RunOptions& options);
 
-/// What connect_to_model() needs that is no secret, before there are any: it spares time then.
-void prepare_connection(const RunInputs& inputs, const RunOptions& options);
+/// Makes TLS ready for connect_to_model(), in a thread that has nothing of the run. No future where none
+/// is needed.
+std::future<void> prepare_model_tls(const RunInputs& inputs, const RunOptions& options);
 
 /// A client that begins to connect to the first model's server, while the sandbox is proved: no request
 /// is sent, and nothing of the run. Null where no request will go there first.

@@ -317,7 +317,13 @@ HttpClient::State::Step HttpClient::State::talk(const HttpRequest& request, cons
 }
 
 void prepare_tls() noexcept {
-  ::SSL_CTX_free(::SSL_CTX_new(::TLS_client_method()));
+  const std::unique_ptr<SSL_CTX, FreeTls> context(::SSL_CTX_new(::TLS_client_method()));
+  const TlsSession session(context ? ::SSL_new(context.get()) : nullptr);
+  if (session) {
+    // The client's first message, to nobody.
+    ::SSL_set_bio(session.get(), ::BIO_new(::BIO_s_mem()), ::BIO_new(::BIO_s_mem()));
+    ::SSL_connect(session.get());
+  }
   ::ERR_clear_error();
 }
 

@@ -112,6 +112,7 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
   }
   kept.socket.reset();
   wait_for(pid);
+  if (meanwhile) meanwhile(-1);
   return std::nullopt;
 }
 

@@ -35,8 +35,9 @@ class Keeper {
   /// Its process id. Once it is gone, so are all processes of the run.
   int pid() const noexcept;
   /// Forks the keeper and waits until the view is built.
-  /// @param meanwhile  is called with its id while it builds; again, if another one has to be forked,
-  ///                   so it neither starts threads nor reads keys
+  /// @param meanwhile  is called with its id while it builds, and with -1 when it has failed: then no
+  ///                   thread that it started is left, since another one may be forked. It reads no
+  ///                   keys
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
   explicit Keeper(const SandboxProfile& profile,
                   const std::function<void(int pid)>& meanwhile = {});
