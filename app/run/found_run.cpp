@@ -31,6 +31,7 @@
 #include "core/git/git_repository.h"
 #include "core/record/diff_names.h"
 #include "core/record/run_history.h"
+#include "core/record/transcript.h"
 #include "core/record/transcript_reader.h"
 #include "core/text/text.h"
 #include "core/workspace/checkpoint/checkpoint.h"
@@ -269,7 +270,7 @@ bool can_go_on(ExitCode code, bool worked) noexcept {
 
 Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
                          const RunOptions& options, const GitInfo& git, const Json& key_parts,
-                         std::vector<std::string>& warnings) {
+                         std::vector<std::string>& warnings, std::optional<EarlierRun>& recorded) {
   const FoundOutput& found = out.found();
   const RunMark mark(out.path() / "state");
   if (found.has_run) mark.wait_for_processes(out.path());
@@ -282,10 +283,10 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   std::string key = result.string_at("run_key");
   const fs::path transcript = out.path() / kTranscriptName;
   const std::vector<fs::path> attempts = attempts_in(out.path());
-  const bool recorded = !attempts.empty() || beginning_of(transcript) == Beginning::record;
+  const bool has_record = !attempts.empty() || beginning_of(transcript) == Beginning::record;
   const bool killed = status.empty() || status == "running";
   // Killed before its first record: nothing was done.
-  if (killed && !recorded) return Previous::discarded;
+  if (killed && !has_record) return Previous::discarded;
   if (came_with_folder(out, attempts, killed, inputs, git)) {
     warnings.push_back(
         "the run in --out " + out.path().string() +
@@ -293,14 +294,16 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
         "made there; an --out elsewhere may be brought");
     return Previous::kept;
   }
-  std::optional<RunHistory> history;
+  const auto history = [&]() -> const RunHistory& {
+    if (!recorded) recorded = read_earlier_run(transcript);
+    return recorded->history;
+  };
   if (killed) status = "running";
   // The attempts of a run of several know how far it came; what lies beside them may be older.
   if (killed && attempts.empty()) {
-    history = read_run_history(transcript);
-    key = history->starts.front().run_key;
-    if (history->end) {
-      result = as_the_tree_is(result_of_record(history->end->result, history->last_digest), out,
+    key = history().starts.front().run_key;
+    if (const auto& end = history().end) {
+      result = as_the_tree_is(result_of_record(end->result, history().last_digest), out,
                               inputs.workspace);
       status = result.string_at("status");
       out.write("result.json", result_text(result));
@@ -318,12 +321,11 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   const bool finished = ended && !can_go_on(static_cast<ExitCode>(code), true);
   const bool left = options.reuse == Reuse::success && !attempts.empty() &&
                     !attempts_left(static_cast<ExitCode>(code), result["attempts"]).empty();
-  const bool may_go_on = recorded && same_key && (!finished || left);
+  const bool may_go_on = has_record && same_key && (!finished || left);
   const bool whole = has_state(out.path());
   std::optional<Checkpoint> checkpoint;
   if (may_go_on && !whole && attempts.empty()) {
-    if (!history) history = read_run_history(transcript);
-    checkpoint = find_checkpoint(out, mark, *history);
+    checkpoint = find_checkpoint(out, mark, history());
   }
   const bool has_work = checkpoint || whole;
   if (ended && (!may_go_on || !has_work)) {
@@ -338,10 +340,10 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   if (!same_key) {
     Json before = mark.key_parts();
     const std::string head =
-        history ? history->starts.front().workspace.base_commit : before.string_at("head");
+        recorded ? history().starts.front().workspace.base_commit : before.string_at("head");
     const std::string version =
-        history ? history->starts.front().sortie : before.string_at("version");
-    if (history) before = Json();  // the record is enough, without the state
+        recorded ? history().starts.front().sortie : before.string_at("version");
+    if (recorded) before = Json();  // the record is enough, without the state
     if (const auto old = moved_on_from(std::move(before), head, version, key, key_parts)) {
       warnings.push_back("an unfinished run was moved to OUT.prev, and the work begins anew: " +
                          differing_parts(*old, key_parts) + " differs");
@@ -357,7 +359,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   // What it did is lost; the transcript is kept.
   if (!has_work) {
     // Killed twice before its first turn: there is nothing to keep.
-    const bool idle = !ended && history && history->turns.empty();
+    const bool idle = !ended && recorded && history().turns.empty();
     return idle ? Previous::discarded : Previous::kept;
   }
   // What is left is the handover; another attempt is only begun on the same base.
@@ -376,7 +378,7 @@ Previous judge_found_run(const OutputFolder& out, const RunInputs& inputs,
   // Its end has undone it, or has tried to.
   if (ended && in_own_tree) return Previous::kept;
   // Nothing that it did is recorded, or all was undone: it begins anew.
-  if (undone || (in_own_tree && read_run_history(transcript).turns.empty())) return Previous::kept;
+  if (undone || (in_own_tree && history().turns.empty())) return Previous::kept;
   const auto changes = base_differences(out, inputs, options);
   if (changes.empty()) return Previous::resumed;
   if (finished) return Previous::kept;

@@ -1,6 +1,8 @@
 #include "app/run/run.h"
 
 #include <future>
+#include <optional>
+#include <utility>
 
 #include "app/artifacts/flag_outputs.h"
 #include "app/confinement/egress.h"
@@ -236,7 +238,9 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   // A run that was killed in the workspace itself may have changed submodules: it is undone first.
   const bool as_left = has_own_tree(out.path() / "state");
   if (!as_left) check_submodules(inputs);
-  const Previous previous = judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings);
+  std::optional<EarlierRun> recorded;
+  const Previous previous =
+      judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings, recorded);
   out.take(previous);
   if (as_left && previous != Previous::resumed) check_submodules(inputs);
   if (previous == Previous::returned) {
@@ -247,6 +251,8 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   const RunOne run = [&](RunInputs own, const RunOptions& flags, const OutputStyle& shown,
                          OutputFolder& folder, Previous found, const Attempt* attempt) {
     RunParts parts(std::move(own), flags, shown, git, key_parts, folder, found, attempt);
+    if (recorded && found == Previous::resumed && attempt == nullptr)
+      parts.record.know(*std::exchange(recorded, std::nullopt));
     return Run(parts).execute(git_places);
   };
   if (inputs.task.best_of.count > 1)

@@ -77,20 +77,11 @@ void RunRecord::TurnEnds::on(const RunEvent& event) {
 }
 
 const RunHistory& RunRecord::take_up() {
-  /// Counts apart from the run's own counters: of a transcript that was changed, nothing is kept.
-  class Counted : public EventSink {
-   public:
-    void on(const RunEvent& event) override {
-      tally.on(event);
-      if (std::holds_alternative<FileChange>(event.what)) changes.push_back(event);
-    }
-    Tally tally;
-    std::vector<RunEvent> changes;
-  };
-  Counted counted;
-  earlier_ = read_run_history(options_.folder / kTranscriptName, &counted);
-  tally_ = std::move(counted.tally);
-  for (const RunEvent& change : counted.changes) patched_.on(change);
+  if (!recorded_) recorded_ = read_earlier_run(options_.folder / kTranscriptName);
+  earlier_ = std::move(recorded_->history);
+  tally_ = std::move(recorded_->tally);
+  for (const RunEvent& change : recorded_->changes) patched_.on(change);
+  recorded_.reset();
   return *earlier_;
 }
 

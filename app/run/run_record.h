@@ -13,6 +13,7 @@
 #include "app/inputs/options.h"
 #include "app/run/call_changes.h"
 #include "app/run/patched_paths.h"
+#include "app/run/earlier_run.h"
 #include "app/setup/run_services.h"
 #include "app/show/error_stream.h"
 #include "app/show/event_writer.h"
@@ -60,6 +61,8 @@ class RunRecord : public Notices {
   /// Opens the sinks, which get all later events. Starts threads.
   /// @throws Error  environment: the transcript can't be made
   void begin(const Clock& clock, std::uint64_t most_transcript_bytes);
+  /// What take_up() would read, if somebody has read it already.
+  void know(EarlierRun recorded) { recorded_ = std::move(recorded); }
   /// Reads what an earlier process of the run recorded, to go on with it; before begin().
   /// @throws Error  integrity: the transcript was changed
   const RunHistory& take_up();
@@ -138,6 +141,7 @@ class RunRecord : public Notices {
   RunResult& result_;
   Tally tally_;
   PatchedPaths patched_;
+  std::optional<EarlierRun> recorded_;
   std::optional<RunHistory> earlier_;
   OpenedConnections connections_;
   TurnEnds turn_ends_;
