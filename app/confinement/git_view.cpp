@@ -53,8 +53,7 @@ class HidePatterns {
            !git_tracks(toplevel, below);
   }
 
-  /// Whether a path in the workspace may be one, of which no folder in the workspace is.
-  /// @param name  its last
+  /// Whether a path in the workspace that has this name may be hidden or protected.
   bool concern(std::string_view name) const { return names_.name_may_match(name); }
 
   bool protects(const std::string& path) const {

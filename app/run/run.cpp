@@ -241,6 +241,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   std::optional<EarlierRun> recorded;
   const Previous previous =
       judge_found_run(out, inputs, resolved, git, key_parts, inputs.warnings, recorded);
+  if (previous != Previous::resumed) recorded.reset();
   out.take(previous);
   if (as_left && previous != Previous::resumed) check_submodules(inputs);
   if (previous == Previous::returned) {
@@ -251,8 +252,7 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   const RunOne run = [&](RunInputs own, const RunOptions& flags, const OutputStyle& shown,
                          OutputFolder& folder, Previous found, const Attempt* attempt) {
     RunParts parts(std::move(own), flags, shown, git, key_parts, folder, found, attempt);
-    if (recorded && found == Previous::resumed && attempt == nullptr)
-      parts.record.know(*std::exchange(recorded, std::nullopt));
+    if (recorded && attempt == nullptr) parts.record.know(*std::exchange(recorded, std::nullopt));
     return Run(parts).execute(git_places);
   };
   if (inputs.task.best_of.count > 1)

@@ -12,8 +12,8 @@
 
 #include "app/inputs/options.h"
 #include "app/run/call_changes.h"
-#include "app/run/patched_paths.h"
 #include "app/run/earlier_run.h"
+#include "app/run/patched_paths.h"
 #include "app/setup/run_services.h"
 #include "app/show/error_stream.h"
 #include "app/show/event_writer.h"

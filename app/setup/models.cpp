@@ -1,5 +1,7 @@
 #include "app/setup/models.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -153,7 +155,13 @@ std::future<void> prepare_model_tls(const RunInputs& inputs, const RunOptions& o
   const auto choices = model_choices(inputs, options);
   if (choices.empty() || !choices.front().endpoint.target("").secure) return {};
   try {
-    return std::async(std::launch::async, prepare_tls);
+    return std::async(std::launch::async, [] {
+      // Signals are for the main thread.
+      sigset_t all;
+      ::sigfillset(&all);
+      ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      prepare_tls();
+    });
   } catch (const std::system_error&) {  // no more threads: the connection takes longer
     return {};
   }

@@ -110,6 +110,8 @@ struct RecordedResponse {
         model(std::move(served_model)),
         output(items),
         usage(raw_usage) {}
+  RecordedResponse(std::string, std::string, Json&&, const Json&) = delete;
+  RecordedResponse(std::string, std::string, const Json&, Json&&) = delete;
   explicit RecordedResponse(const Json& data);
   std::string id;
   std::string model;

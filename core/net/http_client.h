@@ -9,7 +9,8 @@
 namespace sortie {
 
 /// Lets OpenSSL look up its algorithms and begin a handshake with nobody, so that the first connection over
-/// TLS takes 2 ms less. Starts no thread, reads and reports nothing.
+/// TLS takes 2 ms less. Starts no thread and reports nothing. Like the first use of OpenSSL, it reads
+/// openssl.cnf in a program with OpenSSL's shared libraries.
 void prepare_tls() noexcept;
 
 /// HTTP and HTTPS over plain sockets and OpenSSL. A connection is kept for the next request to the

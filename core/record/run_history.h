@@ -143,7 +143,8 @@ class HistoryMaker : public EventSink {
   std::optional<std::chrono::system_clock::time_point> began_{};  ///< the current start
 };
 
-/// The time of a record's timestamp, which utc_timestamp() made; 1970 for other texts.
+/// The time of a record's timestamp, which utc_timestamp() made; 1970 for other texts, and for days that
+/// are in no calendar.
 std::chrono::system_clock::time_point time_of_timestamp(std::string_view text);
 
 /// Reads a transcript and checks its chain and blobs. A torn last line is left out.

@@ -73,12 +73,24 @@ class Buffer {
   std::size_t used_ = 0;
 };
 
+using Each = std::function<bool(std::string_view)>;
+
+/// Hands over the whole lines of a block, without their newlines, until false is returned.
+/// @return  whether that never was
+bool each_line_of(std::string_view block, const Each& each) {
+  while (!block.empty()) {
+    const std::size_t end = std::min(block.find('\n'), block.size());
+    if (!each(block.substr(0, end))) return false;
+    block.remove_prefix(std::min(end + 1, block.size()));
+  }
+  return true;
+}
+
 }  // namespace
 
-std::uint64_t each_block(const fs::path& path, std::size_t part,
-                         const std::function<bool(std::string_view)>& each) {
+std::uint64_t each_line(const fs::path& path, const Each& each) {
   const Fd file = open_transcript(path);
-  Buffer buffer(part);
+  Buffer buffer(kPart);
   for (;;) {
     if (buffer.room() == 0) buffer.grow(buffer.text().size());
     const ssize_t count = ::read(file.get(), buffer.end(), buffer.room());
@@ -90,27 +102,13 @@ std::uint64_t each_block(const fs::path& path, std::size_t part,
     const std::size_t last = buffer.text().substr(held).rfind('\n');
     if (last != std::string_view::npos) {
       const std::size_t whole = held + last + 1;
-      if (!each(buffer.text().substr(0, whole))) return 0;
+      if (!each_line_of(buffer.text().substr(0, whole), each)) return 0;
       buffer.drop_front(whole);
     } else if (buffer.text().size() > kLongestLine) {
       each(buffer.text());
       return 0;
     }
   }
-}
-
-bool each_line_of(std::string_view block, const std::function<bool(std::string_view)>& each) {
-  while (!block.empty()) {
-    const std::size_t end = std::min(block.find('\n'), block.size());
-    if (!each(block.substr(0, end))) return false;
-    block.remove_prefix(std::min(end + 1, block.size()));
-  }
-  return true;
-}
-
-std::uint64_t each_line(const fs::path& path, const std::function<bool(std::string_view)>& each) {
-  return each_block(path, kPart,
-                    [&each](std::string_view block) { return each_line_of(block, each); });
 }
 
 }  // namespace sortie

@@ -12,19 +12,10 @@ namespace sortie {
 inline constexpr std::size_t kLongestLine = 8u << 20;
 inline constexpr const char* kRecordTooLong = "is longer than 8 MiB, which no record is";
 
-/// Hands over a transcript in blocks of whole lines, each with its newline, until false is returned. What
-/// is longer than kLongestLine and has no newline is the last block.
-/// @param part  bytes that are read at once
-/// @return      bytes of a last line without newline; 0 if the end was not reached
+/// Hands over each whole line of a transcript, without its newline, until false is returned. What is longer
+/// than kLongestLine and has no newline is the last one.
+/// @return  bytes of a last line without newline; 0 if the end was not reached
 /// @throws Error  usage: there is none, it can't be read, or is not a regular file
-std::uint64_t each_block(const std::filesystem::path& path, std::size_t part,
-                         const std::function<bool(std::string_view block)>& each);
-
-/// Hands over each line of a block, without its newline, until false is returned.
-/// @return  whether that never was
-bool each_line_of(std::string_view block, const std::function<bool(std::string_view line)>& each);
-
-/// Hands over each whole line of a transcript, as each_block() and each_line_of() do.
 std::uint64_t each_line(const std::filesystem::path& path,
                         const std::function<bool(std::string_view line)>& each);
 

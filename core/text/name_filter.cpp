@@ -33,6 +33,7 @@ void set_all(Row& row, Bits bit) {
 /// The last name of a glob. A set and a word of `!(…)` hold no slash, so that it begins behind the last
 /// one. Behind a folder, `**` stands for what is below it: then a name of the path is the folder's.
 std::string_view last_name(std::string_view glob) {
+  while (glob.starts_with("./")) glob.remove_prefix(2);
   while (glob.size() > 1 && glob.back() == '/') glob.remove_suffix(1);
   while (glob.size() > 3 && glob.ends_with("/**")) glob.remove_suffix(3);
   return glob.substr(glob.rfind('/') + 1);

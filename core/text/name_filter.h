@@ -9,9 +9,9 @@
 
 namespace sortie {
 
-/// Tells at once, for most paths, that none of a list of path globs matches: by the first byte and
-/// the last ones of their names, or by a text in them. To match all names of a tree of 80,000 files against the globs of
-/// paths.hide took most of a start there.
+/// Tells at once, for most paths, that none of a list of path globs matches: by the first byte and the
+/// last ones of their names, or by a text in them. To match all names of a tree of 80,000 files against
+/// the globs of paths.hide took most of a start there.
 class NameFilter {
  public:
   /// @param globs  as for Pattern::path_globs(); letters are compared in any case

@@ -103,6 +103,20 @@ bool is_utf8(std::string_view bytes) noexcept {
   return true;
 }
 
+bool has_byte_between(std::string_view bytes, unsigned char first, unsigned char last) noexcept {
+  const auto range = static_cast<unsigned char>(last - first);
+  // A part at a time, without a branch for each byte: so the compiler compares many at once.
+  constexpr std::size_t kPart = 4096;
+  while (!bytes.empty()) {
+    unsigned char found = 0;
+    for (const char byte : bytes.substr(0, kPart))
+      found |= static_cast<unsigned char>(static_cast<unsigned char>(byte - first) <= range);
+    if (found != 0) return true;
+    bytes.remove_prefix(std::min(bytes.size(), kPart));
+  }
+  return false;
+}
+
 std::string repair_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());

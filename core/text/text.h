@@ -57,6 +57,9 @@ std::string joined(const Texts& texts, std::string_view separator, TextOf text_o
 std::string repair_utf8(std::string_view bytes);
 bool is_utf8(std::string_view bytes) noexcept;
 
+/// Whether one of the bytes lies from first to last.
+bool has_byte_between(std::string_view bytes, unsigned char first, unsigned char last) noexcept;
+
 /// The longest prefix of at most `max_bytes` that does not end inside a UTF-8 character.
 std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) noexcept;
 std::string_view utf8_suffix(std::string_view text, std::size_t max_bytes) noexcept;

@@ -338,4 +338,37 @@ BOOST_AUTO_TEST_CASE(what_a_task_names_is_read_only_where_the_policy_lets_it) {
   }
 }
 
+/// "./" in front of a glob, and "/" behind it, change nothing.
+BOOST_AUTO_TEST_CASE(a_glob_of_everything_hides_and_protects_everything) {
+  for (const char* glob : {"**", "./**", "./**/", "*", "./*"}) {
+    BOOST_TEST_CONTEXT(glob) {
+      const RunFolder folder;
+      folder.write("work/a.txt", "a\n");
+      folder.write("work/below/b.txt", "b\n");
+      const auto end_of = [&](const std::string& paths, const std::string& line) {
+        folder.write("policy.yaml", "version: 1\nextends: auto\npaths: {" + paths + ": ['" +
+                                        std::string(glob) + "']}\n");
+        ProgramStart start = start_command(folder, {});
+        start.argv = {sortie_binary(),
+                      "sandbox",
+                      "--policy",
+                      folder.path("policy.yaml").string(),
+                      "--",
+                      "sh",
+                      "-c",
+                      line};
+        start.folder = folder.workspace();
+        return run_program(start);
+      };
+      const ProgramEnd read = end_of("hide", "cat a.txt below/b.txt; echo over");
+      BOOST_TEST(read.output == "over\n", read.printed());
+      const ProgramEnd written =
+          end_of("protect", "echo x > a.txt; echo x > below/b.txt; echo over");
+      BOOST_TEST(written.output == "over\n", written.printed());
+      BOOST_TEST(read_file(folder.path("work/a.txt")) == "a\n");
+      BOOST_TEST(read_file(folder.path("work/below/b.txt")) == "b\n");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

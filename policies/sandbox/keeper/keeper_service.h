@@ -99,14 +99,13 @@ class KeeperService {
 /// builds the view, reports that over the socket, serves until the socket closes, kills everything
 /// and exits.
 ///
-/// Over the socket: it is sent the filters of the commands (send_filters); then one answer ("ready" with the view's notes and root; or "failed" with the
-/// reason), then requests ("start" with the memory file, the command's socket, and those of these
-/// that the command has: the write end of its output, the read end of its input, the write end of
-/// its errors; "drop_set" with the name of a private set to forget; "make_tree"
-/// with a SetTree and a socket for the answer: "ready" with the tree's root, or "failed" with the
-/// reason; "quit"). Over a command's
-/// socket: the master if its input is a terminal, in place of output and input; how it ended; and
-/// from the other side a byte, an Ending: kill it.
+/// Over the socket: it is sent the filters of the commands (send_filters). It gives one answer ("ready"
+/// with the view's notes and root; or "failed" with the reason). Then it gets requests ("start" with the
+/// memory file, the command's socket, and those of these that the command has: the write end of its
+/// output, the read end of its input, the write end of its errors; "drop_set" with the name of a private
+/// set to forget; "make_tree" with a SetTree and a socket for the answer: "ready" with the tree's root, or
+/// "failed" with the reason; "quit"). Over a command's socket: the master if its input is a terminal, in
+/// place of output and input; how it ended; and from the other side a byte, an Ending: kill it.
 /// Exit code 0: it is proved that no process is left.
 [[noreturn]] void keeper_main(KeeperStart start);
 

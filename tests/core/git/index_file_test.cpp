@@ -4,7 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/files/files.h"
@@ -190,6 +192,24 @@ BOOST_AUTO_TEST_CASE(no_damage_is_read_beyond_the_end) {
     damaged[i] = static_cast<char>(~damaged[i]);
     if (const auto index = IndexFile::parse(damaged)) (void)texts_of(*index);
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_read_once_stays_and_what_could_not_be_read_is_tried_again) {
+  const Repository one;
+  IndexOnce once;
+  fs::rename(one.index, one.root / "aside");
+  BOOST_TEST(once.open(one.index) == nullptr);
+  fs::rename(one.root / "aside", one.index);
+  std::vector<std::shared_ptr<const IndexFile>> found(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : found) threads.emplace_back([&] { mine = once.open(one.index); });
+  }
+  BOOST_REQUIRE(found.front() != nullptr);
+  for (const auto& one_found : found) BOOST_TEST(one_found == found.front());
+  fs::remove(one.index);
+  BOOST_TEST(once.open(one.index) == found.front());
+  BOOST_TEST(found.front()->find("files/a/f").has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

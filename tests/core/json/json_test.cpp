@@ -168,4 +168,20 @@ BOOST_AUTO_TEST_CASE(absent_members_read_as_null) {
   BOOST_TEST(value.integer_at("a", 5) == 5);
 }
 
+BOOST_AUTO_TEST_CASE(no_raw_control_character_is_read_wherever_it_stands) {
+  for (const std::size_t length : {10u, 200u, 6'000u})
+    for (unsigned char byte = 1; byte < 0x20; ++byte)
+      for (std::size_t at = 0; at < 40; ++at) {
+        std::string text(length + at, 'x');
+        text[at] = static_cast<char>(byte);
+        const std::string in_text = R"({"a\n":")" + text + R"("})";
+        BOOST_TEST_CONTEXT("byte " << int(byte) << " at " << at << " of " << text.size()) {
+          BOOST_CHECK_THROW(parse_json(in_text), JsonError);
+          BOOST_CHECK_THROW(parse_json_without_long_texts(in_text), JsonError);
+          BOOST_TEST(!is_json(in_text));
+        }
+      }
+  BOOST_TEST(parse_json("{\t\"a\"\r\n:1}")["a"].text() == "1");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <openssl/err.h>
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <thread>
@@ -534,6 +535,13 @@ BOOST_AUTO_TEST_CASE(certificates_that_cannot_be_read_are_the_environments_fault
   BOOST_CHECK_EXCEPTION(send(http, "https://127.0.0.1:" + std::to_string(server.port()), sink),
                         Error,
                         [](const Error& error) { return error.code() == ExitCode::environment; });
+}
+
+BOOST_AUTO_TEST_CASE(tls_may_be_prepared_again_and_again) {
+  for (int i = 0; i < 3; ++i) {
+    prepare_tls();
+    BOOST_TEST(::ERR_peek_error() == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -175,4 +175,16 @@ BOOST_AUTO_TEST_CASE(a_torn_last_line_is_left_out_and_a_changed_one_refused) {
   BOOST_CHECK_THROW(read_run_history(file), Error);
 }
 
+BOOST_AUTO_TEST_CASE(a_timestamp_is_the_time_that_it_was_made_of) {
+  for (std::int64_t day = 0; day < 106'000; day += 13) {
+    const std::chrono::system_clock::time_point time(std::chrono::hours(24 * day) + 86'399'007ms);
+    if (std::string text = utc_timestamp(time); text < "2262")
+      BOOST_TEST((time_of_timestamp(text) == time), text);
+  }
+  for (const char* text :
+       {"", "2024", "2024-02-30T00:00:00.000Z", "2024-13-01T00:00:00.000Z",
+        "1969-12-31T00:00:00.000Z", "9999-01-01T00:00:00.000Z", "20x4-01-01T00:00:00.000Z"})
+    BOOST_TEST((time_of_timestamp(text) == std::chrono::system_clock::time_point()), text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -25,6 +25,15 @@ BOOST_AUTO_TEST_CASE(many_questions_are_answered_as_the_first_ones_were) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_list_of_everything_matches_the_thousandth_path_too) {
+  for (const char* glob : {"**", "./**", "./**/", "././**"}) {
+    GlobList globs;
+    globs.add(glob, LetterCase::ignored);
+    for (int i = 0; i < 1'000; ++i)
+      BOOST_TEST(globs.matches("folder/file" + std::to_string(i)), glob);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

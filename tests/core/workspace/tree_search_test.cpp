@@ -1,8 +1,11 @@
 #include "core/workspace/tree_search.h"
 
 #include <boost/test/unit_test.hpp>
+#include <random>
 
 #include "core/files/files.h"
+#include "core/text/name_filter.h"
+#include "core/text/pattern.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace sortie;
@@ -68,6 +71,42 @@ BOOST_AUTO_TEST_CASE(the_files_of_bare_repositories_are_found_too) {
     make_file(bare / name);
   make_file(folder.path() / "x/config");
   BOOST_TEST((search_tree(folder.path()).git_files == std::vector<fs::path>{bare / "config"}));
+}
+
+BOOST_AUTO_TEST_CASE(names_that_concern_nothing_change_nothing) {
+  const std::vector<std::string> hide = {"**/.env",  "**/.env.*/**", "**/*.tfstate.*",
+                                         "**/*.pem", "keys/**",      "**/hidden"};
+  const std::vector<std::string> protect = {"vendor", "**/Jenkinsfile", "locked/**"};
+  const std::vector<std::string> names = {".env",     ".env.d", "x.tfstate.1",  "a.PEM",  "keys",
+                                          "hidden",   "vendor", "Jenkinsfile",  "locked", "plain",
+                                          "f007.txt", ".git",   "node_modules", "HEAD"};
+  const TemporaryFolder folder;
+  const fs::path root = fs::canonical(folder.path());
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    fs::path path = root;
+    for (auto depth = random() % 4 + 1; depth > 0; --depth) path /= names[random() % names.size()];
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (!error && !fs::exists(path)) write_file(path, "");
+  }
+  const Pattern hidden = Pattern::path_globs(hide, LetterCase::ignored);
+  const Pattern guarded = Pattern::path_globs(protect, LetterCase::ignored);
+  std::vector<std::string> globs = hide;
+  globs.insert(globs.end(), protect.begin(), protect.end());
+  const NameFilter filter(globs);
+  const auto below = [&](const std::string& path) { return path.substr(root.native().size() + 1); };
+  TreeSearch search{
+      .hides = [&](const std::string& path) { return hidden.matches(below(path)); },
+      .protects = [&](const std::string& path) { return guarded.matches(below(path)); }};
+  const TreeFinds all = search_tree(root, search);
+  search.concerns = [&](std::string_view name) { return filter.name_may_match(name); };
+  const TreeFinds some = search_tree(root, search);
+  BOOST_TEST(all.hidden.size() > 20u);
+  BOOST_TEST(all.guarded.size() > 10u);
+  BOOST_TEST((all.hidden == some.hidden));
+  BOOST_TEST((all.guarded == some.guarded));
+  BOOST_TEST((all.git_files == some.git_files));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,7 +10,9 @@
 #include <fstream>
 #include <iostream>
 
+#include "core/process/channel.h"
 #include "policies/sandbox/canary.h"
+#include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/view/workspace_search.h"
 #include "tests/policies/sandbox/keeper_fixture.h"
 #include "tests/support/refuse_namespaces.h"
@@ -237,6 +239,41 @@ BOOST_AUTO_TEST_CASE(tracked_files_are_told_from_untracked_ones) {
   here.profile.hide = {"**/.env"};
   Keeper keeper(here.profile);
   BOOST_TEST(run(keeper, here.shell("cat .env src/.env 2>/dev/null")).output == "tracked\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_filters_of_a_run_come_whole_or_no_command_starts) {
+  SandboxProfile profile;
+  profile.may_escalate_network = true;
+  const Channel channel = make_channel();
+  const auto sent = compile_filters(profile);
+  send_filters(channel.ours.get(), sent);
+  const auto came = receive_filters(channel.theirs.get(), profile);
+  for (std::size_t kind = 0; kind < sent.size(); ++kind) {
+    BOOST_REQUIRE((sent[kind] == nullptr) == (came[kind] == nullptr));
+    if (sent[kind]) BOOST_TEST((sent[kind]->program() == came[kind]->program()));
+  }
+  BOOST_TEST(!sent[0]->program().empty());
+  BOOST_TEST((sent[0]->program() != sent[2]->program()));
+
+  SandboxProfile open = profile;
+  open.mode = SandboxMode::none;
+  send_filters(channel.ours.get(), compile_filters(open));  // empty ones
+  BOOST_CHECK_THROW(receive_filters(channel.theirs.get(), profile), Error);
+
+  Channel ended = make_channel();
+  ended.ours.reset();
+  BOOST_CHECK_THROW(receive_filters(ended.theirs.get(), profile), Error);
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_on_beside_a_keeper_is_told_that_it_failed) {
+  const Sandboxed here;
+  SandboxProfile profile = here.profile;
+  profile.mount.workspace = here.base / "missing";
+  std::vector<int> told;
+  BOOST_CHECK_THROW(Keeper(profile, [&](int pid) { told.push_back(pid); }), Error);
+  BOOST_REQUIRE(told.size() == 2u);
+  BOOST_TEST(told.front() > 0);
+  BOOST_TEST(told.back() == -1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
