@@ -9,6 +9,7 @@
 
 #include "core/files/files.h"
 #include "core/json/json.h"
+#include "tests/end_to_end/command_run.h"
 #include "tests/support/git_repository.h"
 #include "tests/support/images.h"
 #include "tests/support/run_folder.h"
