@@ -39,6 +39,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLock = ".lock";
 constexpr const char* kIgnoreFile = ".gitignore";
 constexpr const char* kResultName = "result.json";
+constexpr int kMoreLooks = 3;
 /// For an attempt whose parent was killed.
 constexpr std::chrono::seconds kForAnAttempt{15};
 
@@ -309,6 +310,9 @@ void OutputFolder::remove_end() const {
 /// @throws Error  usage: it holds files that no run wrote
 FoundOutput OutputFolder::look() const {
   FoundOutput there = inspect_output(path_);
+  // Of a run that begins here at this moment, a file may have been seen before what says whose it is.
+  for (int again = 0; again < kMoreLooks && !there.foreign.empty(); ++again)
+    there = inspect_output(path_);
   if (!there.foreign.empty() && wait_for_attempts(path_, there.foreign))
     there = inspect_output(path_);
   if (!there.foreign.empty())

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_answer_sample_gives_json_of_its_schema_whoever_runs_it)
       // The lines that are named are those that are meant.
       const std::string code = read_file(sample.folder / "sample/project/notes/store.py");
       const auto lines = split_lines(code);
-      const auto& findings = parse_json(end.output)["findings"].items();
+      const auto findings = parse_json(end.output)["findings"].items();
       BOOST_REQUIRE(findings.size() == 3u);
       const char* const meant[] = {"os.path.join(self.folder, name)", "names.sort(", "with open("};
       for (std::size_t i = 0; i < 3; ++i) {
