@@ -46,7 +46,7 @@ struct EarlierTurn {
 };
 
 /// The items of a request, as recorded.
-/// @param sent       an array, each as to_json(Item) wrote it
+/// @param sent       each as to_json(Item) wrote it
 /// @param responses  all that were recorded: their items have what the record of a request lacks
 std::vector<Item> restored_items(const std::vector<const Json*>& sent,
                                  const std::vector<Response>& responses);

@@ -36,8 +36,6 @@ class LandlockRules {
 /// The system call filter (seccomp(2)), compiled once a run by libseccomp into BPF.
 class SeccompFilter {
  public:
-  /// Refuses nothing.
-  SeccompFilter() = default;
   /// @throws Error  environment
   explicit SeccompFilter(const SandboxProfile& profile);
   /// One that another process has compiled.
