@@ -1,9 +1,12 @@
 #include "policies/sandbox/view/tree_names.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,16 +17,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The kernel's clock for file times has ticks of at most 10 ms: within one tick a folder can
-/// change again without a new ctime.
-constexpr std::int64_t kTickNs = 100'000'000;
+/// More than the ticks of a server's clock, and what it may differ from ours.
+constexpr std::int64_t kForeignTickNs = 100'000'000;
 
 std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
-std::int64_t now_ns() {
+/// What this kernel would write as a ctime (clock_getres(2), CLOCK_REALTIME_COARSE): it stands still
+/// for a tick, within which a folder can change again without a new ctime.
+std::int64_t ctime_now_ns() {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return in_ns(now);
+}
+
+/// The folder's device, if this kernel writes the ctimes there, and not a server.
+std::optional<dev_t> device_with_own_ctimes(const fs::path& folder) {
+  struct statfs system {};
+  struct stat status {};
+  if (::statfs(folder.c_str(), &system) != 0 || ::stat(folder.c_str(), &status) != 0)
+    return std::nullopt;
+  switch (static_cast<std::uint32_t>(system.f_type)) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+      return status.st_dev;
+    default:
+      return std::nullopt;
+  }
 }
 
 constexpr std::size_t kDeepestLevel = 200;
@@ -35,7 +57,8 @@ constexpr std::size_t kMostUpper = 4000;
 TreeNames::TreeNames(fs::path root, const std::vector<std::string>& globs, std::size_t most)
     : root_(std::move(root)),
       pattern_(Pattern::path_globs(globs, LetterCase::ignored)),
-      most_(most) {
+      most_(most),
+      own_ctimes_on_(device_with_own_ctimes(root_)) {
   if (search(kDeepestLevel, most_)) return;
   folders_.clear();
   reach_ = search(kUpperLevels, kMostUpper) ? Reach::upper_levels : Reach::nowhere;
@@ -61,16 +84,17 @@ void TreeNames::list(const fs::path& path, Folder& folder) const {
 
 /// @return  null if there is no folder
 const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
-  const std::int64_t now = now_ns();  // before the ctime is read
+  const std::int64_t now = ctime_now_ns();  // before the ctime is read
   struct stat status {};
   if (::lstat((root_ / path).c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return nullptr;
   const std::int64_t changed = in_ns(status.st_ctim);
   Folder& known = folders_[path];
   if (known.settled && known.inode == status.st_ino && known.changed_ns == changed) return &known;
+  const std::int64_t margin = own_ctimes_on_ == status.st_dev ? 0 : kForeignTickNs;
   known = Folder{.inode = status.st_ino,
                  .changed_ns = changed,
                  // A clock that was set back: such a folder is listed each time.
-                 .settled = changed + kTickNs < now};
+                 .settled = changed + margin < now};
   list(path, known);
   return &known;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ class TreeNames {
   std::filesystem::path root_;
   Pattern pattern_;
   std::size_t most_;
+  std::optional<dev_t> own_ctimes_on_;  ///< the device whose ctimes this kernel writes
   std::map<std::filesystem::path, Folder> folders_;
   std::set<std::filesystem::path> matches_;
   std::set<std::filesystem::path> links_;
