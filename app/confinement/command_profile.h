@@ -16,6 +16,8 @@
 
 namespace sortie {
 
+class EarlyKeeper;
+
 /// What the confinement of commands depends on, apart from the task.
 struct ConfinementInputs {
   const Policy& policy;
@@ -41,6 +43,7 @@ struct ConfinementInputs {
   WorkTimes* times = nullptr;
   /// Called with the keeper's id while it builds the view, as by Keeper::Keeper().
   std::function<void(int keeper)> started{};
+  EarlyKeeper* early_keeper = nullptr;  ///< as for Keeper::Keeper()
 };
 
 /// The profile of the commands, without the additions for git and the caller's own tools.

@@ -214,7 +214,7 @@ CommandPath Confinement::make_environment(const ConfinementInputs& inputs, const
 
 void Confinement::start_keeper(const ConfinementInputs& inputs,
                                const std::function<void(int keeper)>& meanwhile) {
-  keeper_ = std::make_unique<Keeper>(profile_, meanwhile);
+  keeper_ = std::make_unique<Keeper>(profile_, meanwhile, inputs.early_keeper);
   Launcher* launcher = &watch_made_paths();
   if (inputs.times != nullptr) {
     timing_launcher_ = std::make_unique<WatchedLauncher>(*launcher, *inputs.times);

@@ -158,8 +158,9 @@ class Exec {
   void take_folder();
   void explain_sandbox(const ExecSettings& settings) const;
   void explain_approval() const;
-  ExitCode begin_run();
-  ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped);
+  ExitCode begin_run(EarlyKeeper* early_keeper);
+  ExitCode begin(const std::optional<std::string>& argument, const PipedInput& piped,
+                 EarlyKeeper* early_keeper);
 
   ExecOptions options_;
   OutputStyle style_;
@@ -316,9 +317,9 @@ ExitCode Exec::run() {
   const PipedInput piped = read_piped_input(argument && *argument != "-");
   bool begun = false;
   try {
-    return judge_stdout(tell_outcome(options_.run, style_, [&] {
+    return judge_stdout(tell_outcome(options_.run, style_, [&](EarlyKeeper* early_keeper) {
       begun = true;
-      return begin(argument, piped);
+      return begin(argument, piped, early_keeper);
     }));
   } catch (const InputError& error) {
     if (!begun) throw WrongCommandLine(error.what());  // of --status-file
@@ -338,9 +339,9 @@ ExitCode Exec::judge_stdout(ExitCode code) const {
 }
 
 /// The run; what was made for one that did not begin is removed.
-ExitCode Exec::begin_run() {
+ExitCode Exec::begin_run(EarlyKeeper* early_keeper) {
   try {
-    return run_task(options_.run, style_);
+    return run_task(options_.run, style_, early_keeper);
   } catch (const std::exception&) {
     begun_ = false;  // no command was run
     if (!kept_.empty()) ThreadStore::drop(kept_);
@@ -348,7 +349,8 @@ ExitCode Exec::begin_run() {
   }
 }
 
-ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInput& piped) {
+ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInput& piped,
+                     EarlyKeeper* early_keeper) {
   const ThreadLimits limits = read_thread_limits(own_variable("SORTIE_KEEP_THREADS"));
   const ExecSettings settings = check_command_line();
   find_workspace();
@@ -378,7 +380,7 @@ ExitCode Exec::begin(const std::optional<std::string>& argument, const PipedInpu
   std::error_code unknown;
   const fs::path real_out = fs::weakly_canonical(run.out, unknown);
   thread_.on_stdout_failure = [this](int number) { stdout_failure_ = number; };
-  const ExitCode code = of_command_line([&] { return begin_run(); });
+  const ExitCode code = of_command_line([&] { return begin_run(early_keeper); });
   if (thread_.kept) remove_old_threads(store_.folder(), limits);
   if (thread_.own_out && thread_.kept) {
     try {

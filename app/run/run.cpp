@@ -25,6 +25,7 @@
 #include "core/provider/cassette.h"
 #include "core/workspace/undo_own_tree.h"
 #include "policies/sandbox/canary.h"
+#include "policies/sandbox/keeper/early_keeper.h"
 
 namespace sortie {
 namespace {
@@ -221,7 +222,7 @@ OutputFolder locked_folder(const RunOptions& options) {
 
 }  // namespace
 
-ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
+ExitCode run_task(const RunOptions& options, const OutputStyle& style, EarlyKeeper* early_keeper) {
   RunOptions resolved = options;
   resolve_stdout(resolved);
   std::optional<GitPlacesOnce> git_places(std::in_place);
@@ -252,11 +253,14 @@ ExitCode run_task(const RunOptions& options, const OutputStyle& style) {
   const RunOne run = [&](RunInputs own, const RunOptions& flags, const OutputStyle& shown,
                          OutputFolder& folder, Previous found, const Attempt* attempt) {
     RunParts parts(std::move(own), flags, shown, git, key_parts, folder, found, attempt);
+    if (attempt == nullptr) parts.early_keeper = early_keeper;
     if (recorded && attempt == nullptr) parts.record.know(*std::exchange(recorded, std::nullopt));
     return Run(parts).execute(git_places);
   };
-  if (inputs.task.best_of.count > 1)
+  if (inputs.task.best_of.count > 1) {
+    if (early_keeper != nullptr) early_keeper->end();
     return run_attempts({inputs, resolved, style, key_parts, out, previous, run});
+  }
   return run(std::move(inputs), resolved, style, out, previous, nullptr);
 }
 

@@ -5,8 +5,12 @@
 
 namespace sortie {
 
+class EarlyKeeper;
+
 /// `sortie run`: one task from its files to its artifacts. Does not throw once the run has begun: the
 /// last line on stderr and result.json give its outcome.
-ExitCode run_task(const RunOptions& options, const OutputStyle& style);
+/// @param early_keeper  for the run, if there is only one; null: the run forks its own
+ExitCode run_task(const RunOptions& options, const OutputStyle& style,
+                  EarlyKeeper* early_keeper = nullptr);
 
 }  // namespace sortie

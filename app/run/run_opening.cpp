@@ -65,7 +65,6 @@ void RunOpening::begin() {
     take_up();
   else
     write_running(Synced::content);
-  keep_room();
   remove_stale(run_.options);
   check_start(run_.inputs.workspace);
   run_.notes.read(run_.result.warnings);
@@ -94,6 +93,7 @@ void RunOpening::take_up() {
 /// Keeps room on the disk for the end of the transcript and for result.json, should artifacts fill it.
 void RunOpening::keep_room() {
   constexpr std::size_t kRoom = 64 << 10;
+  if (run_.room) return;
   run_.room.emplace(run_.out.path() / "room").write(std::string(kRoom, '\n'));
 }
 
@@ -150,11 +150,14 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
     if (keeper < 0) return wait_for_tls();
     RunMark::write(state, run_.key_parts, keeper, synced);
     run_.secrets.learn_environment();
-    describe_inputs(run_.inputs, run_.start);
     if (!run_.tls.valid()) run_.tls = prepare_model_tls(run_.inputs, run_.options);
+    describe_inputs(run_.inputs, run_.start);
+    run_.workspace->keep_record();
+    keep_room();
   };
-  run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
-                                 no_namespaces, run_.secrets.for_commands(), mark);
+  run_.confinement =
+      confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces, no_namespaces,
+                  run_.secrets.for_commands(), mark, run_.early_keeper);
   run_.result.layers = run_.confinement->layers_json();
   run_.outputs = std::make_unique<SavedOutputs>(
       run_.confinement->outputs(),

@@ -66,6 +66,7 @@ struct RunParts {
   std::optional<AtomicFile> room;  ///< never committed
   RunNotes notes;
   RunResult result;
+  EarlyKeeper* early_keeper = nullptr;  ///< for the first try to confine
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<Confinement> confinement;
   std::future<void> tls;  ///< looks up its algorithms, from the keeper's fork on

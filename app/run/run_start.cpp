@@ -175,6 +175,7 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const Run
   options.protects = !inputs.policy.protect.empty() && inputs.thread == nullptr;
   options.keeps_start = inputs.thread == nullptr || inputs.thread->keeps_start;
   options.overlay_assumed = namespaces == Namespaces::assumed;
+  options.keeps_record_later = true;
   options.probe_overlay = [](const MountPlan& plan) { return probe_overlay(plan); };
   options.keeps_ignored = ignored_to_keep(inputs, options.namespaces);
   if (!options.namespaces) options.hidden = hidden_paths(inputs);
@@ -185,7 +186,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                                          Workspace& workspace, std::vector<fs::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own,
-                                         std::function<void(int keeper)> started) {
+                                         std::function<void(int keeper)> started,
+                                         EarlyKeeper* early_keeper) {
   return std::make_unique<Confinement>(
       ConfinementInputs{.policy = inputs.policy,
                         .approval = inputs.approval,
@@ -201,7 +203,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                         .pinned = folders_to_pin(inputs, places),
                         .start = &workspace.start(),
                         .times = workspace.work_times(),
-                        .started = std::move(started)},
+                        .started = std::move(started),
+                        .early_keeper = early_keeper},
       own);
 }
 

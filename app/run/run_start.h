@@ -46,7 +46,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                                          std::vector<std::filesystem::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own,
-                                         std::function<void(int keeper)> started);
+                                         std::function<void(int keeper)> started,
+                                         EarlyKeeper* early_keeper);
 
 /// What the policy leaves open at the operator's own risk, or "".
 std::string open_risk(const Policy& policy);

@@ -20,6 +20,7 @@
 #include "core/files/path_below.h"
 #include "core/secrets/redact.h"
 #include "policies/environment/known_secrets.h"
+#include "policies/sandbox/keeper/early_keeper.h"
 
 namespace sortie {
 namespace {
@@ -125,10 +126,11 @@ class Told {
 }  // namespace
 
 ExitCode tell_outcome(const RunOptions& options, const OutputStyle& style,
-                      const std::function<ExitCode()>& run) {
+                      const std::function<ExitCode(EarlyKeeper*)>& run) {
+  const auto early_keeper = EarlyKeeper::fork();
   Told told(options, style);
   try {
-    const ExitCode code = run();
+    const ExitCode code = run(early_keeper.get());
     told.tell_end(code);
     return code;
   } catch (const std::exception& error) {
@@ -138,7 +140,9 @@ ExitCode tell_outcome(const RunOptions& options, const OutputStyle& style,
 }
 
 ExitCode run_and_tell(const RunOptions& options, const OutputStyle& style) {
-  return tell_outcome(options, style, [&] { return run_task(options, style); });
+  return tell_outcome(options, style, [&](EarlyKeeper* early_keeper) {
+    return run_task(options, style, early_keeper);
+  });
 }
 
 }  // namespace sortie

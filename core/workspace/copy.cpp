@@ -259,7 +259,9 @@ std::unique_ptr<Workspace> make_copy_beside(const Workspace& run, const fs::path
 }
 
 std::unique_ptr<Workspace> make_copy(const WorkspaceOptions& options, std::string reason) {
-  return std::make_unique<CopyWorkspace>(options, std::move(reason));
+  WorkspaceOptions at_once = options;  // what changes in the tree after this is no part of the copy
+  at_once.keeps_record_later = false;
+  return std::make_unique<CopyWorkspace>(at_once, std::move(reason));
 }
 
 }  // namespace sortie

@@ -130,7 +130,9 @@ std::vector<fs::path> OwnTreeWorkspace::nested_repositories() const {
 std::unique_ptr<Workspace> make_own_tree(const WorkspaceOptions& options, std::string reason) {
   if (!options.keeps_start)
     return std::make_unique<UnkeptTreeWorkspace>(options, std::move(reason));
-  return std::make_unique<OwnTreeWorkspace>(options, std::move(reason));
+  WorkspaceOptions at_once = options;  // the list of the start is made by its record
+  at_once.keeps_record_later = false;
+  return std::make_unique<OwnTreeWorkspace>(at_once, std::move(reason));
 }
 
 std::string why_not_own_tree(const WorkspaceOptions& options) {

@@ -91,10 +91,6 @@ std::string settings_of(const FoundRepository& found) {
   return text;
 }
 
-void keep_rules(const fs::path& from, const fs::path& to) {
-  if (const auto rules = read_rule_file(from)) write_rules(to, *rules);
-}
-
 std::string lines_of(const std::vector<fs::path>& paths) {
   std::string text;
   for (const fs::path& path : paths) text += path.native() + '\0';
@@ -129,23 +125,34 @@ void take_places(const fs::path& file, StartRecord& record) {
   record.objects.assign(paths.begin() + 1, paths.end());
 }
 
+/// In a record that is not complete yet, so that nobody takes half a file for a whole one.
+void write_part(const fs::path& file, std::string_view content) {
+  const Fd open(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!open || !write_all(open.get(), content)) throw record_error(file);
+}
+
+void keep_rules(const fs::path& from, const fs::path& to) {
+  if (const auto rules = read_rule_file(from)) write_part(to, readable_rules(*rules));
+}
+
+/// Its places come last: a record without them is made anew.
 void make_record(const WorkspaceOptions& options, const StartRecord& record) {
   const auto looked_at = look_at_repository(options.root);
   const FoundRepository& found = *looked_at;
   const fs::path git = record.folder / ".git";
   for (const char* name : {"objects", "refs", "info"}) make_folders(git / name);
   const std::string head = found.handle ? head_commit(*found.handle) : "";
-  write_record(git / "HEAD", (head.empty() ? "ref: refs/heads/main" : head) + "\n");
-  write_record(git / "config", settings_of(found));
+  write_part(git / "HEAD", (head.empty() ? "ref: refs/heads/main" : head) + "\n");
+  write_part(git / "config", settings_of(found));
   std::vector<fs::path> places = {found.handle ? found.toplevel : options.root};
   if (found.handle) {
     (void)head_tree(*found.handle);
     copy_index(found.place.git_dir / "index", git / "index");
-    write_rules(git / "info/exclude", exclude_rules(found));
+    write_part(git / "info/exclude", readable_rules(exclude_rules(found)));
     keep_rules(found.place.common_dir / "info/attributes", git / "info/attributes");
     if (setting_of(*found.handle, "core.autocrlf").value_or("false") != "false" ||
         setting_of(*found.handle, "core.eol"))
-      write_record(git / kConverts, "");
+      write_part(git / kConverts, "");
     places.push_back(found.place.common_dir / "objects");
     places.insert(places.end(), found.place.alternates.begin(), found.place.alternates.end());
   }

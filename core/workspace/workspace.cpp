@@ -12,9 +12,10 @@ Workspace::Workspace(Isolation isolation, std::string reason, MountPlan plan,
     : isolation_(isolation),
       reason_(std::move(reason)),
       plan_(std::move(plan)),
-      record_(keep_start(options)),
-      submodules_(keep_submodules(options)),
-      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {}
+      unrecorded_(options),
+      start_(open_folder(AT_FDCWD, options.root.native(), options.root)) {
+  if (!options.keeps_record_later) keep_record();
+}
 
 Workspace::Workspace(Isolation isolation, MountPlan plan, const Workspace& run)
     : isolation_(isolation),
@@ -30,6 +31,13 @@ Workspace::Workspace(const Workspace& whole, StartRecord record)
       plan_(whole.plan_),
       record_(std::move(record)),
       start_(open_folder(AT_FDCWD, plan_.workspace.native(), plan_.workspace)) {}
+
+void Workspace::keep_record() {
+  if (!unrecorded_) return;
+  record_ = keep_start(*unrecorded_);
+  submodules_ = keep_submodules(*unrecorded_);
+  unrecorded_.reset();
+}
 
 std::vector<ChangedPath> Workspace::changed_paths(const Files& view,
                                                   const CancelCheck& check_cancel) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,12 +68,15 @@ class Workspace {
   /// Files of the user's own tree that commands work in with a name outside of it (hard links),
   /// absolute.
   virtual std::vector<std::filesystem::path> linked_outside() const { return {}; }
+  /// Makes the record of the start, or takes that of an earlier run, unless that is done; to be called
+  /// before anything changes the tree. @throws Error  as sortie::keep_start()
+  void keep_record();
   const StartRecord& record() const { return record_; }
   /// The submodules whose changes get a diff of their own.
   const std::vector<SubmoduleStart>& submodules() const { return submodules_; }
 
  protected:
-  /// Makes the record of the start, or reuses that of an earlier run. @throws Error
+  /// With the record of the start, unless that is left for later. @throws Error
   Workspace(Isolation isolation, std::string reason, MountPlan plan,
             const WorkspaceOptions& options);
   /// Another tree over the same start as a run's.
@@ -90,6 +94,7 @@ class Workspace {
   MountPlan plan_;
   StartRecord record_;
   std::vector<SubmoduleStart> submodules_;
+  std::optional<WorkspaceOptions> unrecorded_{};  ///< what keep_record() needs
   DiskFiles start_;
 };
 

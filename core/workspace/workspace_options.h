@@ -13,8 +13,8 @@ namespace sortie {
 
 /// How to open a workspace.
 struct WorkspaceOptions {
-  std::filesystem::path root;   ///< absolute, links resolved
-  std::filesystem::path out;    ///< --out, absolute; may lie inside root
+  std::filesystem::path root;                    ///< absolute, links resolved
+  std::filesystem::path out;                     ///< --out, absolute; may lie inside root
   std::vector<std::filesystem::path> covered{};  ///< as `out`: folders of other runs
   std::filesystem::path state;  ///< folder for upper and work or the copy, outside root
   Isolation isolation = Isolation::automatic;
@@ -37,6 +37,9 @@ struct WorkspaceOptions {
   bool keeps_start = true;
   /// Skips the probe: mounting will show whether it works.
   bool overlay_assumed = false;
+  /// Leaves the record of the start to Workspace::keep_record(), where nothing of the tree is copied
+  /// before.
+  bool keeps_record_later = false;
 };
 
 /// The folders in the workspace that contain the run's own output, relative to it: --out, and the

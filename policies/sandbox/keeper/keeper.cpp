@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
+#include "policies/sandbox/keeper/early_keeper.h"
 #include "policies/sandbox/keeper/keeper_launcher.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
 #include "policies/sandbox/keeper/keeper_service.h"
@@ -62,13 +63,15 @@ ByKind<SeccompFilter> filters_for(const SandboxProfile& profile) {
 
 using Meanwhile = std::function<void(int pid)>;
 
-/// Forks a keeper and waits for its answer.
-/// @param failure  set to the step that failed, when nothing is returned
-std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* group,
-                                const Meanwhile& meanwhile, std::string& failure) {
+/// @return  a process without an id, if the kernel refuses one
+EarlyKeeper::Process fork_keeper(const SandboxProfile& profile, const RunGroup* group) {
   Channel channel = make_channel();
   const char* path = std::getenv("PATH");
-  KeeperStart start{profile, {}, path == nullptr ? "" : path, 0, ::getuid(), ::getgid()};
+  KeeperStart start{.profile = profile,
+                    .socket = {},
+                    .path_variable = path == nullptr ? "" : path,
+                    .uid = ::getuid(),
+                    .gid = ::getgid()};
   if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile);
   const pid_t pid = clone_process(start.new_namespaces);
   if (pid == 0) {
@@ -77,19 +80,21 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
     if (group != nullptr) start.group = Fd(::fcntl(group->folder().get(), F_DUPFD_CLOEXEC, 3));
     keeper_main(std::move(start));
   }
-  if (pid < 0) {
-    failure = "clone: " + errno_text(errno);
-    return std::nullopt;
-  }
-  channel.theirs.reset();
-  Kept kept{pid, std::move(channel.ours), {}, {}, {}, {}};
+  return {pid, std::move(channel.ours)};
+}
+
+/// Gives a keeper the filters and waits for its answer. Reaps one that has failed.
+/// @param failure  set to the step that failed, when nothing is returned
+std::optional<Kept> wait_for_view(EarlyKeeper::Process process, const SandboxProfile& profile,
+                                  const Meanwhile& meanwhile, std::string& failure) {
+  Kept kept{process.pid, std::move(process.socket), {}, {}, {}, {}};
   try {
     // While it builds the view, which takes longer.
     send_filters(kept.socket.get(), filters_for(profile));
-    if (meanwhile) meanwhile(pid);
+    if (meanwhile) meanwhile(kept.pid);
   } catch (...) {
     kept.socket.reset();
-    wait_for(pid);
+    wait_for(kept.pid);
     throw;
   }
   ChannelMessage answer = receive_message(kept.socket.get(), Wait::yes);
@@ -111,15 +116,31 @@ std::optional<Kept> fork_keeper(const SandboxProfile& profile, const RunGroup* g
     failure = reader.text();
   }
   kept.socket.reset();
-  wait_for(pid);
+  wait_for(kept.pid);
   if (meanwhile) meanwhile(-1);
+  return std::nullopt;
+}
+
+/// @param early    used if it fits; null for none
+/// @param failure  set to the step that failed, when nothing is returned
+std::optional<Kept> make_keeper(const SandboxProfile& profile, const RunGroup* group,
+                                EarlyKeeper* early, const Meanwhile& meanwhile,
+                                std::string& failure) {
+  if (early != nullptr) {
+    auto process = early->take(profile, group != nullptr ? &group->folder() : nullptr);
+    if (process.pid >= 0)
+      if (auto kept = wait_for_view(std::move(process), profile, meanwhile, failure)) return kept;
+  }
+  auto process = fork_keeper(profile, group);
+  if (process.pid >= 0) return wait_for_view(std::move(process), profile, meanwhile, failure);
+  failure = "clone: " + errno_text(errno);
   return std::nullopt;
 }
 
 /// Makes the keeper, with namespaces if they are wanted and available; else `layers.missing` gives
 /// the reason.
-Kept open_keeper(SandboxProfile& profile, const RunGroup* group, const Meanwhile& meanwhile,
-                 SandboxLayers& layers) {
+Kept open_keeper(SandboxProfile& profile, const RunGroup* group, EarlyKeeper* early,
+                 const Meanwhile& meanwhile, SandboxLayers& layers) {
   const bool direct = profile.mount.kind == MountPlan::Kind::direct;
   std::string failure;
   if (profile.mode == SandboxMode::none) profile.use_namespaces = false;
@@ -127,7 +148,7 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, const Meanwhile
   profile.counts_own_tasks = profile.use_namespaces && !is_admin() && kernel_is(5, 14);
   profile.shown_group = group != nullptr ? group->path() : own_group();
   if (profile.use_namespaces) {
-    if (auto kept = fork_keeper(profile, group, meanwhile, failure)) return std::move(*kept);
+    if (auto kept = make_keeper(profile, group, early, meanwhile, failure)) return std::move(*kept);
     layers.missing.push_back("namespaces: " + failure);
     if (!direct)
       throw Error("the sandbox's namespaces are not available here (" + failure + "): " +
@@ -139,7 +160,8 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, const Meanwhile
     throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
                 ExitCode::environment);
   }
-  auto kept = fork_keeper(profile, group, meanwhile, failure);
+  if (early != nullptr) early->end();
+  auto kept = make_keeper(profile, group, nullptr, meanwhile, failure);
   if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
   return std::move(*kept);
 }
@@ -152,10 +174,10 @@ std::unique_ptr<RunGroup> open_group(const SandboxProfile& profile, SandboxLayer
 }  // namespace
 
 struct Keeper::State {
-  State(SandboxProfile wanted, const Meanwhile& meanwhile)
+  State(SandboxProfile wanted, const Meanwhile& meanwhile, EarlyKeeper* early)
       : profile(std::move(wanted)),
         group(open_group(profile, layers)),
-        kept(open_keeper(profile, group.get(), meanwhile, layers)),
+        kept(open_keeper(profile, group.get(), early, meanwhile, layers)),
         launcher(kept.socket) {}
 
   SandboxProfile profile;
@@ -166,8 +188,9 @@ struct Keeper::State {
   std::optional<bool> clean;  ///< after the end
 };
 
-Keeper::Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile)
-    : state_(std::make_unique<State>(profile, meanwhile)) {
+Keeper::Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile,
+               EarlyKeeper* early)
+    : state_(std::make_unique<State>(profile, meanwhile, early)) {
   SandboxLayers& layers = state_->layers;
   layers.namespaces = state_->profile.use_namespaces;
   layers.cgroup = state_->group != nullptr;

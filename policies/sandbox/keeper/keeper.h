@@ -15,6 +15,8 @@
 
 namespace sortie {
 
+class EarlyKeeper;
+
 /// The layers that are active in a run's sandbox.
 struct SandboxLayers {
   bool namespaces = false;  ///< user or real, mount, network, IPC, UTS and PID
@@ -28,7 +30,7 @@ struct SandboxLayers {
 
 /// The process that holds a run's namespaces and view and starts every command (docs/sandbox.md).
 ///
-/// Forked while this process has a single thread. It lives as long as this object and is killed,
+/// Forked while this process has a single thread, or before (EarlyKeeper). It lives as long as this object and is killed,
 /// with all it started, when this process ends, even by SIGKILL.
 class Keeper {
  public:
@@ -38,9 +40,10 @@ class Keeper {
   /// @param meanwhile  is called with its id while it builds, and with -1 when it has failed: then no
   ///                   thread that it started is left, since another one may be forked. It reads no
   ///                   keys
+  /// @param early      a process to use, if it fits the profile; null for none. It is taken, or ended
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
-  explicit Keeper(const SandboxProfile& profile,
-                  const std::function<void(int pid)>& meanwhile = {});
+  explicit Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile = {},
+                  EarlyKeeper* early = nullptr);
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper();

@@ -101,12 +101,6 @@ class KeptCommand : public RunningCommand {
   std::optional<CommandEnd> ended_;
 };
 
-Fd memory_file(const std::string& bytes) {
-  Fd file(::memfd_create("command", MFD_CLOEXEC));
-  if (!file || !write_all(file.get(), bytes)) throw system_error("memfd_create");
-  return file;
-}
-
 }  // namespace
 
 std::unique_ptr<RunningCommand> KeeperLauncher::start(const Command& command) {
@@ -122,7 +116,7 @@ std::unique_ptr<RunningCommand> KeeperLauncher::start(const Command& command) {
     send_message(control.theirs.get(), encode_end(refused));
     return kept;
   }
-  const Fd request = memory_file(bytes);
+  const Fd request = memory_file("command", bytes);
   WireWriter writer;
   writer.number(static_cast<std::int64_t>(KeeperWord::start));
   std::vector<int> handed = {request.get(), control.theirs.get()};

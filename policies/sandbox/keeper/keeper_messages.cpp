@@ -1,5 +1,9 @@
 #include "policies/sandbox/keeper/keeper_messages.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -7,6 +11,22 @@
 #include "core/process/channel.h"
 
 namespace sortie {
+
+Fd memory_file(const char* name, std::string_view bytes) {
+  Fd file(::memfd_create(name, MFD_CLOEXEC));
+  if (!file || !write_all(file.get(), bytes)) throw system_error("memfd_create");
+  return file;
+}
+
+std::string read_memory_file(const Fd& file, std::int64_t most) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || status.st_size > most)
+    throw Error("a message of the keeper is too long");
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (::pread(file.get(), bytes.data(), bytes.size(), 0) != status.st_size)
+    throw system_error("read a message of the keeper");
+  return bytes;
+}
 
 std::string encode_command(const Command& command) {
   WireWriter writer;

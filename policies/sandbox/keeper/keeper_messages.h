@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/fd.h"
 #include "core/process/launcher.h"
 #include "policies/sandbox/command/command_start.h"
 #include "policies/sandbox/view/set_tree.h"
@@ -60,6 +61,11 @@ class WireReader {
   }
   std::string_view rest_;
 };
+
+/// What is too long for a message is passed in such a file. @throws Error  if there is no memory
+Fd memory_file(const char* name, std::string_view bytes);
+/// The whole file. @throws Error  if it is longer than `most`
+std::string read_memory_file(const Fd& file, std::int64_t most);
 
 /// A command for the keeper, passed in a memory file. @throws Error  if it is truncated
 std::string encode_command(const Command& command);

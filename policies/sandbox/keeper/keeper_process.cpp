@@ -20,12 +20,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/process/channel.h"
 #include "policies/environment/environment.h"
 #include "policies/sandbox/keeper/keeper_messages.h"
+#include "policies/sandbox/keeper/profile_message.h"
 #include "policies/sandbox/layers/layers.h"
 #include "policies/sandbox/layers/namespaces.h"
 #include "policies/sandbox/view/view.h"
@@ -164,6 +166,17 @@ Fd listen_for_proxy() {
   return listener;
 }
 
+/// Waits for what a keeper that was forked early is to build.
+/// @return  false: it is not needed
+bool receive_profile(KeeperStart& start) {
+  constexpr std::int64_t kMost = 1 << 30;
+  ChannelMessage message = receive_message(start.socket.get(), Wait::yes);
+  if (message.closed || message.descriptors.empty()) return false;
+  start.profile = decode_profile(read_memory_file(message.descriptors[0], kMost));
+  if (message.descriptors.size() > 1) start.group = std::move(message.descriptors[1]);
+  return true;
+}
+
 View direct_view(const SandboxProfile& profile) {
   View view;
   const std::string folder = workspace_root(profile);
@@ -204,6 +217,7 @@ int keep(KeeperStart& start) {
   const SandboxProfile& profile = start.profile;
   try {
     detach_keeper(start);
+    if (start.awaits_profile && !receive_profile(start)) return 0;
     const auto user =
         (start.new_namespaces & CLONE_NEWUSER) != 0 ? UserNamespace::own : UserNamespace::machine;
     View view = profile.use_namespaces ? build_view(profile, start.path_variable, user)

@@ -113,13 +113,7 @@ constexpr int kPauseBySample = 60;
 constexpr off_t kMaxRequest = 16 << 20;
 
 Command read_request(const Fd& request) {
-  struct stat status {};
-  if (::fstat(request.get(), &status) != 0 || status.st_size > kMaxRequest)
-    throw Error("a command's request is too long");
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  if (::pread(request.get(), bytes.data(), bytes.size(), 0) != status.st_size)
-    throw system_error("read a command's request");
-  Command command = decode_command(bytes);
+  Command command = decode_command(read_memory_file(request, kMaxRequest));
   if (command.argv.empty()) throw Error("a command without a program");
   return command;
 }

@@ -24,6 +24,7 @@ namespace sortie {
 /// The keeper's inputs from the process that forks it.
 struct KeeperStart {
   SandboxProfile profile;
+  bool awaits_profile = false;  ///< it is sent the profile, and the group (early_keeper.h)
   Fd socket;
   std::string path_variable;         ///< sortie's own PATH
   unsigned long new_namespaces = 0;  ///< the flags it was cloned with
@@ -99,13 +100,15 @@ class KeeperService {
 /// builds the view, reports that over the socket, serves until the socket closes, kills everything
 /// and exits.
 ///
-/// Over the socket: it is sent the filters of the commands (send_filters). It gives one answer ("ready"
-/// with the view's notes and root; or "failed" with the reason). Then it gets requests ("start" with the
-/// memory file, the command's socket, and those of these that the command has: the write end of its
-/// output, the read end of its input, the write end of its errors; "drop_set" with the name of a private
-/// set to forget; "make_tree" with a SetTree and a socket for the answer: "ready" with the tree's root, or
-/// "failed" with the reason; "quit"). Over a command's socket: the master if its input is a terminal, in
-/// place of output and input; how it ended; and from the other side a byte, an Ending: kill it.
+/// Over the socket: one that awaits its profile is sent that first, in a memory file, and with it the
+/// commands' control group, if there is one. Each is sent the filters of the commands (send_filters). It
+/// gives one answer ("ready" with the view's notes and root; or "failed" with the reason). Then it gets
+/// requests ("start" with the memory file, the command's socket, and those of these that the command has:
+/// the write end of its output, the read end of its input, the write end of its errors; "drop_set" with
+/// the name of a private set to forget; "make_tree" with a SetTree and a socket for the answer: "ready"
+/// with the tree's root, or "failed" with the reason; "quit"). Over a command's socket: the master if its
+/// input is a terminal, in place of output and input; how it ended; and from the other side a byte, an
+/// Ending: kill it.
 /// Exit code 0: it is proved that no process is left.
 [[noreturn]] void keeper_main(KeeperStart start);
 
