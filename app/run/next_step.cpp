@@ -296,6 +296,10 @@ std::string after_limit(const EndFacts& facts) {
 }
 
 std::string after_unavailable(const EndFacts& facts) {
+  if (facts.kind == kCertificate)
+    return "name a file with the certificate of the server's authority in SSL_CERT_FILE, or correct the "
+           "address of the model's server: " +
+           address_source(facts);
   const auto choices = model_choices(facts.inputs, facts.options);
   if (facts.kind == "connect" && !choices.empty() && choices.back().endpoint.base.is_loopback())
     return "start the server at " + choices.back().endpoint.base.authority() +

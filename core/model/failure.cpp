@@ -317,6 +317,9 @@ ModelFailure failure_of_ending(const HttpResult& result, int status) {
     case Ending::connect_timeout:
       failure = transient_failure("connect");
       break;
+    case Ending::certificate_refused:
+      failure = transient_failure(std::string(kCertificate));
+      break;
     case Ending::first_byte_timeout:
       failure = transient_failure("first_event");
       break;

@@ -20,6 +20,9 @@ inline constexpr std::string_view kWaitedForModel = "waited_for_model";
 /// ModelError::kind() and ModelFailure::kind if the provider's limits of a time were reached.
 inline constexpr std::string_view kRateLimited = "rate_limit";
 
+/// ModelFailure::kind and ModelError::kind() if the server's certificate was refused.
+inline constexpr std::string_view kCertificate = "certificate";
+
 /// The provider's own text in the message of a ModelError: the part after "HTTP status 400: ", or
 /// all of it.
 std::string_view provider_words(std::string_view message);

@@ -65,10 +65,11 @@ inline constexpr std::chrono::milliseconds kLastWords{2000};
 /// How an exchange ended; never an exception.
 struct HttpResult {
   enum class Ending {
-    complete,       ///< the whole body arrived, or the sink had enough
-    no_connection,  ///< name, connection, proxy or TLS; no byte of the request went out
-    cut,            ///< the connection ended before the response did
-    malformed,      ///< not HTTP, or its head is too long
+    complete,             ///< the whole body arrived, or the sink had enough
+    no_connection,        ///< name, connection, proxy or TLS; no byte of the request went out
+    certificate_refused,  ///< likewise; the server's
+    cut,                  ///< the connection ended before the response did
+    malformed,            ///< not HTTP, or its head is too long
     connect_timeout,
     first_byte_timeout,
     idle_timeout,

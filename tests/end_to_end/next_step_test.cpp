@@ -8,6 +8,8 @@
 
 #include "core/text/shell_quote.h"
 #include "tests/end_to_end/provider_run.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/test_authority.h"
 
 using namespace sortie;
 using namespace sortie::test;
@@ -93,6 +95,24 @@ BOOST_AUTO_TEST_CASE(a_refusing_provider_is_told_with_what_to_do) {
       BOOST_TEST(end.events.back()["retryable"].boolean() == row.retryable);
     }
   }
+}
+
+// Also of a server on this machine, which is there: to start it would not help.
+BOOST_AUTO_TEST_CASE(a_certificate_that_is_refused_is_not_a_server_that_is_missing) {
+  const TemporaryFolder folder;
+  const TestAuthority authority(folder.path());
+  const ProviderRun run;
+  run.write_model("retries: 0");
+  const ModelServer server({served_status(500, {}, "")},
+                           authority.issue("server", "DNS:localhost,IP:127.0.0.1"));
+
+  const ProgramEnd end = run_program(run.start(server.url("localhost") + "/v1"));
+
+  BOOST_TEST(end.status == 10, end.errors);
+  const std::string next = next_of(run, end);
+  BOOST_TEST(holds(next, "the certificate of the server's authority in SSL_CERT_FILE"), next);
+  BOOST_TEST(holds(next, "the variable SORTIE_BASE_URL"), next);
+  BOOST_TEST(run.result()["retryable"].boolean());
 }
 
 BOOST_AUTO_TEST_CASE(a_provider_that_hangs_is_told_as_that) {
