@@ -50,8 +50,9 @@ class RunOpening {
   RunParts& run_;
 };
 
-/// Everything up to the keeper: single-threaded, and before any key is read.
+/// Everything up to the keeper: before any key is read, and single-threaded where it is not forked yet.
 void RunOpening::begin() {
+  if (run_.early_keeper != nullptr) run_.tls = prepare_model_tls(run_.inputs, run_.options);
   run_.result.run_id = run_.inputs.run_id;
   run_.result.run_key = run_key(run_.key_parts);
   run_.result.name = run_.inputs.task.name;

@@ -69,7 +69,7 @@ struct RunParts {
   EarlyKeeper* early_keeper = nullptr;  ///< for the first try to confine
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<Confinement> confinement;
-  std::future<void> tls;  ///< looks up its algorithms, from the keeper's fork on
+  std::future<void> tls;  ///< looks up its algorithms, once the keeper's process is forked
   std::unique_ptr<Signals> signals;
   RunSecrets secrets;
   RunStart start;  ///< what the inputs say of it

@@ -128,8 +128,11 @@ std::optional<Kept> make_keeper(const SandboxProfile& profile, const RunGroup* g
                                 std::string& failure) {
   if (early != nullptr) {
     auto process = early->take(profile, group != nullptr ? &group->folder() : nullptr);
-    if (process.pid >= 0)
+    if (process.pid >= 0) {
       if (auto kept = wait_for_view(std::move(process), profile, meanwhile, failure)) return kept;
+    } else if (meanwhile) {
+      meanwhile(-1);
+    }
   }
   auto process = fork_keeper(profile, group);
   if (process.pid >= 0) return wait_for_view(std::move(process), profile, meanwhile, failure);
@@ -160,7 +163,10 @@ Kept open_keeper(SandboxProfile& profile, const RunGroup* group, EarlyKeeper* ea
     throw Error("without namespaces the workspace can't be mounted: use --isolation copy",
                 ExitCode::environment);
   }
-  if (early != nullptr) early->end();
+  if (early != nullptr) {
+    early->end();
+    if (meanwhile) meanwhile(-1);
+  }
   auto kept = make_keeper(profile, group, nullptr, meanwhile, failure);
   if (!kept) throw Error("the sandbox can't be set up: " + failure, ExitCode::environment);
   return std::move(*kept);

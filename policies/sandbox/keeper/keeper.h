@@ -37,9 +37,9 @@ class Keeper {
   /// Its process id. Once it is gone, so are all processes of the run.
   int pid() const noexcept;
   /// Forks the keeper and waits until the view is built.
-  /// @param meanwhile  is called with its id while it builds, and with -1 when it has failed: then no
-  ///                   thread that it started is left, since another one may be forked. It reads no
-  ///                   keys
+  /// @param meanwhile  is called with its id while it builds, and with -1 when it has failed, or `early`
+  ///                   can't be taken: then no thread is left, since another one may be forked. It
+  ///                   reads no keys
   /// @param early      a process to use, if it fits the profile; null for none. It is taken, or ended
   /// @throws Error  ExitCode::environment, with the step that failed and a remedy
   explicit Keeper(const SandboxProfile& profile, const std::function<void(int pid)>& meanwhile = {},

@@ -158,7 +158,11 @@ BOOST_AUTO_TEST_CASE(one_with_other_namespaces_than_the_profile_is_ended) {
     const auto early = EarlyKeeper::fork();
     BOOST_REQUIRE(early);
     const pid_t pid = early->pid();
-    Keeper keeper(here.profile, {}, early.get());
+    // What goes on beside the early one ends before another is forked.
+    std::vector<int> told;
+    Keeper keeper(
+        here.profile, [&](int one) { told.push_back(one); }, early.get());
+    BOOST_TEST(told == (std::vector<int>{-1, keeper.pid()}));
     BOOST_TEST(keeper.pid() != pid);
     BOOST_TEST(is_gone(pid));
     BOOST_TEST(early->pid() == -1);
