@@ -111,7 +111,7 @@ std::optional<NotReadOnly> check_syntax(const ReadOnlyCommand& row, Words words)
 
 std::optional<NotReadOnly> check_options(const ReadOnlyCommand& row, Words words,
                                          const std::string& folder) {
-  OptionReader reader(row.name, row.refused_options(), row.forms);
+  OptionReader reader(row.name, row.refused, row.forms);
   if (const auto refusal = reader.read(words)) return refuse_word(refusal->word, refusal->reason);
   if (row.how == ReadOnlyCommand::How::listed) {
     if (auto refused = check_listed(row, words, reader)) return refused;
@@ -141,7 +141,7 @@ std::optional<NotReadOnly> check(const ReadOnlyCommand& row, Words words,
     case How::git:
       return check_git(row, words, folder);
     case How::find:
-      refused = check_find(words, row.refused_options());
+      refused = check_find(words, row.refused);
       break;
     case How::sed:
       return check_sed(row, words, folder);

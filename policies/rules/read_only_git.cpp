@@ -116,7 +116,7 @@ std::optional<NotReadOnly> check_git(const ReadOnlyCommand& git, Words words,
                               words[0].find(' ') == std::string::npos &&
                               row->subcommands.find(' ' + words[0] + ' ') != std::string_view::npos;
   const Words rest = has_subcommand ? words.subspan(1) : words;
-  OptionReader reader("git", git.refused_options(), row->forms);
+  OptionReader reader("git", git.refused, row->forms);
   if (const auto refusal = reader.read(rest)) return refuse_word(refusal->word, refusal->reason);
   if (row->how == ReadOnlyCommand::How::listed) {
     if (auto refused = check_listed(*row, rest, reader)) return refused;

@@ -49,20 +49,23 @@ constexpr OptionForms kDiffTreeForms = {
     .text_names =
         " word-diff-regex anchored ignore-matching-lines src-prefix dst-prefix line-prefix "};
 
+constexpr RefusedOption kGitRefused[] = {
+    {"--ext-diff", "runs the repository's external diff program"},
+    {"--textconv", "runs the repository's conversion programs"},
+    {"--output", "writes a file"},
+    {"--show-signature", "runs the signature program"},
+    {"--submodule", "may run git in a submodule, with the submodule's programs"},
+    {"--recurse-submodules", "may run git in a submodule, with the submodule's programs"},
+    {"--show-superproject-working-tree", "runs git in the folder above"},
+    {"--remerge-diff", "runs the repository's merge programs"},
+    {"-O", "opens a pager program, or reads an order file"},
+    {"--open-files-in-pager", "runs a pager program"},
+    {"--help", "opens a manual viewer"}};
+
 // clang-format off
 constexpr ReadOnlyCommand kGit[] = {
     {.name = "git", .how = How::git,
-     .refused = {{{"--ext-diff", "runs the repository's external diff program"},
-                  {"--textconv", "runs the repository's conversion programs"},
-                  {"--output", "writes a file"},
-                  {"--show-signature", "runs the signature program"},
-                  {"--submodule", "may run git in a submodule, with the submodule's programs"},
-                  {"--recurse-submodules", "may run git in a submodule, with the submodule's programs"},
-                  {"--show-superproject-working-tree", "runs git in the folder above"},
-                  {"--remerge-diff", "runs the repository's merge programs"},
-                  {"-O", "opens a pager program, or reads an order file"},
-                  {"--open-files-in-pager", "runs a pager program"},
-                  {"--help", "opens a manual viewer"}}}},
+     .refused = kGitRefused},
     {.name = "git status",
      .forms = {
          .flags = "bsvz",

@@ -7,6 +7,29 @@ namespace {
 
 using How = ReadOnlyCommand::How;
 
+constexpr RefusedOption kRgRefused[] = {{"--pre", "runs a program on each file"},
+                                        {"--hostname-bin", "runs a program"},
+                                        {"-z", "runs decompression programs"},
+                                        {"--search-zip", "runs decompression programs"}};
+constexpr RefusedOption kFileRefused[] = {
+    {"-C", "writes a compiled magic file"},
+    {"--compile", "writes a compiled magic file"},
+    {"-m", "reads a magic file of the caller's choice"},
+    {"--magic-file", "reads a magic file of the caller's choice"},
+    {"-z", "runs decompression programs"},
+    {"--uncompress", "runs decompression programs"},
+    {"-Z", "runs decompression programs"},
+    {"--uncompress-noreport", "runs decompression programs"},
+    {"-p", "sets the times of the files that it reads"},
+    {"--preserve-date", "sets the times of the files that it reads"}};
+constexpr RefusedOption kFindRefused[] = {
+    {"-exec", "runs a program"},   {"-execdir", "runs a program"}, {"-ok", "runs a program"},
+    {"-okdir", "runs a program"},  {"-delete", "deletes files"},   {"-fprint", "writes a file"},
+    {"-fprint0", "writes a file"}, {"-fprintf", "writes a file"},  {"-fls", "writes a file"}};
+constexpr RefusedOption kSortRefused[] = {{"-o", "writes a file"},
+                                          {"--output", "writes a file"},
+                                          {"--compress-program", "runs a program"}};
+
 // clang-format off
 constexpr ReadOnlyCommand kPlain[] = {
     {.name = "arch"},
@@ -82,10 +105,7 @@ constexpr ReadOnlyCommand kPlain[] = {
          .text_names = " regexp ",
          .pattern_unless = " e f regexp file "}},
     {.name = "rg", .how = How::options,
-     .refused = {{{"--pre", "runs a program on each file"},
-                  {"--hostname-bin", "runs a program"},
-                  {"-z", "runs decompression programs"},
-                  {"--search-zip", "runs decompression programs"}}},
+     .refused = kRgRefused,
      .forms = {
          .flags = "abcFhHiIlLnNopPqsSuUvVwx0.",
          .next = "ABCdeEfgjmMrtT",
@@ -113,16 +133,7 @@ constexpr ReadOnlyCommand kPlain[] = {
          .pattern_unless = " e f regexp file files type-list pcre2-version ",
          .dashed_values = " e f g r regexp file glob iglob replace ignore-file "}},
     {.name = "file", .how = How::options,
-     .refused = {{{"-C", "writes a compiled magic file"},
-                  {"--compile", "writes a compiled magic file"},
-                  {"-m", "reads a magic file of the caller's choice"},
-                  {"--magic-file", "reads a magic file of the caller's choice"},
-                  {"-z", "runs decompression programs"},
-                  {"--uncompress", "runs decompression programs"},
-                  {"-Z", "runs decompression programs"},
-                  {"--uncompress-noreport", "runs decompression programs"},
-                  {"-p", "sets the times of the files that it reads"},
-                  {"--preserve-date", "sets the times of the files that it reads"}}},
+     .refused = kFileRefused,
      .forms = {
          .flags = "bcdEhiIklLnNprsSv0",
          .next = "eFfP",
@@ -134,19 +145,9 @@ constexpr ReadOnlyCommand kPlain[] = {
          .text_letters = "F",
          .text_names = " separator "}},
     {.name = "find", .how = How::find,
-     .refused = {{{"-exec", "runs a program"},
-                  {"-execdir", "runs a program"},
-                  {"-ok", "runs a program"},
-                  {"-okdir", "runs a program"},
-                  {"-delete", "deletes files"},
-                  {"-fprint", "writes a file"},
-                  {"-fprint0", "writes a file"},
-                  {"-fprintf", "writes a file"},
-                  {"-fls", "writes a file"}}}},
+     .refused = kFindRefused},
     {.name = "sort", .how = How::options,
-     .refused = {{{"-o", "writes a file"},
-                  {"--output", "writes a file"},
-                  {"--compress-program", "runs a program"}}},
+     .refused = kSortRefused,
      .forms = {
          .flags = "bcCdfghimMnrRsuVz",
          .next = "kStT",
@@ -229,12 +230,6 @@ const ReadOnlyCommand* find_read_only(std::string_view name) {
   return row == rows.end() ? nullptr : &*row;
 }
 
-std::span<const RefusedOption> ReadOnlyCommand::refused_options() const {
-  const auto end = std::find_if(refused.begin(), refused.end(),
-                                [](const RefusedOption& row) { return row.option.empty(); });
-  return {refused.begin(), end};
-}
-
 namespace {
 
 /// Calls `each` with the names of a blank-separated list.
@@ -250,7 +245,7 @@ void for_each_name(std::string_view names, Each each) {
 /// Whether the command takes other words, or refuses options, so that a glob may become one.
 bool refuses_options(const ReadOnlyCommand& row) {
   return row.how != How::any && row.how != How::test && row.how != How::command &&
-         (row.how != How::options || !row.refused_options().empty());
+         (row.how != How::options || !row.refused.empty());
 }
 
 /// The number of words before the first file: options of awk, sed or jq, and its program; none if

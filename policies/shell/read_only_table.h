@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -39,8 +38,8 @@ struct ReadOnlyCommand {
   std::string_view name;
   How how = How::any;
   bool counts_operands = false;  ///< its effect depends on the number or position of operands
-  std::array<RefusedOption, 12> refused{};  ///< the rest of the array is empty
-  OptionForms forms{};                      ///< for How::options, How::listed and git subcommands
+  std::span<const RefusedOption> refused{};
+  OptionForms forms{};  ///< for How::options, How::listed and git subcommands
 
   // For How::listed.
   Letters letters = Letters::clustered;
@@ -53,8 +52,6 @@ struct ReadOnlyCommand {
   std::string_view subcommands{};
   bool bare = false;           ///< without a subcommand, options alone are allowed
   std::string_view instead{};  ///< what to send instead of what is refused
-
-  std::span<const RefusedOption> refused_options() const;
 };
 
 /// The parts of the table.

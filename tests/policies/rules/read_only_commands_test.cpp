@@ -30,7 +30,7 @@ std::vector<std::string> argv_of(const std::string& json) {
 std::vector<std::pair<std::string, RefusedOption>> all_refused() {
   std::vector<std::pair<std::string, RefusedOption>> all;
   for (const ReadOnlyCommand& command : read_only_commands())
-    for (const RefusedOption& row : command.refused_options()) all.emplace_back(command.name, row);
+    for (const RefusedOption& row : command.refused) all.emplace_back(command.name, row);
   return all;
 }
 
