@@ -53,8 +53,8 @@ bool is_told_by_status(std::string_view kind) {
 
 /// Whether the exchange broke off, or its stream had an error.
 bool is_of_stream(std::string_view kind) {
-  return is_one_of(kind, {"cut", "connect", kCertificate, "first_event", "idle", "total",
-                          "server_error", "rate_limit"});
+  return is_one_of(
+      kind, {"cut", "connect", "first_event", "idle", "total", "server_error", "rate_limit"});
 }
 
 }  // namespace

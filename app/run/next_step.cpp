@@ -296,7 +296,7 @@ std::string after_limit(const EndFacts& facts) {
 }
 
 std::string after_unavailable(const EndFacts& facts) {
-  if (facts.kind == kCertificate)
+  if (facts.kind == "connect" && says_certificate_refused(facts.result.reason))
     return "name a file with the certificate of the server's authority in SSL_CERT_FILE, or correct the "
            "address of the model's server: " +
            address_source(facts);

@@ -257,6 +257,10 @@ std::string_view provider_words(std::string_view message) {
   return rest.starts_with(": ") ? rest.substr(2) : message;
 }
 
+bool says_certificate_refused(std::string_view message) {
+  return message.find(kCertificateRefused) != std::string_view::npos;
+}
+
 std::optional<int> status_in(std::string_view message) { return behind_status(message).status; }
 
 ModelFailure failure_of_status(const HttpHead& head, std::string_view body,
@@ -316,9 +320,6 @@ ModelFailure failure_of_ending(const HttpResult& result, int status) {
     case Ending::no_connection:
     case Ending::connect_timeout:
       failure = transient_failure("connect");
-      break;
-    case Ending::certificate_refused:
-      failure = transient_failure(std::string(kCertificate));
       break;
     case Ending::first_byte_timeout:
       failure = transient_failure("first_event");

@@ -20,15 +20,15 @@ inline constexpr std::string_view kWaitedForModel = "waited_for_model";
 /// ModelError::kind() and ModelFailure::kind if the provider's limits of a time were reached.
 inline constexpr std::string_view kRateLimited = "rate_limit";
 
-/// ModelFailure::kind and ModelError::kind() if the server's certificate was refused.
-inline constexpr std::string_view kCertificate = "certificate";
-
 /// The provider's own text in the message of a ModelError: the part after "HTTP status 400: ", or
 /// all of it.
 std::string_view provider_words(std::string_view message);
 
 /// The HTTP status in the message of a ModelError: that of "HTTP status 400: …".
 std::optional<int> status_in(std::string_view message);
+
+/// Whether the message of a ModelError says that the server's certificate was refused.
+bool says_certificate_refused(std::string_view message);
 
 /// Why an attempt gave no complete response, and how the run ends if there is no retry.
 struct ModelFailure {

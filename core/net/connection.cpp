@@ -209,12 +209,12 @@ TlsSession Tls::State::shake_hands(int descriptor, const std::string& host) cons
   if (result == 1) return session;
   // Why the chain was refused is not in the queue of errors, which names the step alone.
   const long refused = ::SSL_get_verify_result(session.get());
-  const std::string with = "TLS with " + host + ": ";
+  std::string cause = "the server ended the handshake";
   if (refused != X509_V_OK)
-    throw CertificateError(with +
-                           "certificate refused: " + ::X509_verify_cert_error_string(refused));
-  throw ConnectError(with +
-                     (::ERR_peek_error() != 0 ? tls_error() : "the server ended the handshake"));
+    cause = std::string(kCertificateRefused) + ::X509_verify_cert_error_string(refused);
+  else if (::ERR_peek_error() != 0)
+    cause = tls_error();
+  throw ConnectError("TLS with " + host + ": " + cause);
 }
 
 Connection::Connection(const Url& url, const std::optional<Proxy>& proxy, Tls& tls,

@@ -52,12 +52,6 @@ class ProxyCredentialsError : public ConnectError {
   using ConnectError::ConnectError;
 };
 
-/// The server's certificate is refused: of an authority that is not trusted, for another host, or out of
-/// its time.
-class CertificateError : public ConnectError {
-  using ConnectError::ConnectError;
-};
-
 class Tls;
 
 /// An open connection to one origin, with TLS where the address is https. Blocking; a watchdog

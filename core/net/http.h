@@ -65,11 +65,10 @@ inline constexpr std::chrono::milliseconds kLastWords{2000};
 /// How an exchange ended; never an exception.
 struct HttpResult {
   enum class Ending {
-    complete,             ///< the whole body arrived, or the sink had enough
-    no_connection,        ///< name, connection, proxy or TLS; no byte of the request went out
-    certificate_refused,  ///< likewise; the server's
-    cut,                  ///< the connection ended before the response did
-    malformed,            ///< not HTTP, or its head is too long
+    complete,       ///< the whole body arrived, or the sink had enough
+    no_connection,  ///< name, connection, proxy or TLS; no byte of the request went out
+    cut,            ///< the connection ended before the response did
+    malformed,      ///< not HTTP, or its head is too long
     connect_timeout,
     first_byte_timeout,
     idle_timeout,
@@ -81,6 +80,10 @@ struct HttpResult {
   Ending ending = Ending::complete;
   std::string detail{};  ///< for people
 };
+
+/// In `HttpResult::detail` where the server's certificate is why there is no connection; OpenSSL's cause
+/// follows.
+inline constexpr std::string_view kCertificateRefused = "certificate refused: ";
 
 /// Sends requests over HTTP/1.1.
 class Http {

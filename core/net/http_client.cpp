@@ -221,8 +221,6 @@ std::optional<HttpResult> HttpClient::State::connect(const Url& url) {
     return std::nullopt;
   } catch (const ProxyCredentialsError& error) {
     return ended(Ending::proxy_credentials, error.what());
-  } catch (const CertificateError& error) {
-    return ended(Ending::certificate_refused, error.what());
   } catch (const ConnectError& error) {
     return ended(Ending::no_connection, error.what());
   }

@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(https_holds_to_the_authorities_that_are_named) {
   ProgramStart start = run.start(base_url(server));
 
   check_end(run, run_program(start), 10, "unavailable");  // the machine's do not know it
-  BOOST_TEST(run.records("model.retry").at(0)["failure"].string_at("kind") == "certificate");
+  BOOST_TEST(run.records("model.retry").at(0)["failure"].string_at("kind") == "connect");
   BOOST_TEST(server.requests().empty());
 
   start.environment["SSL_CERT_FILE"] = authority.bundle();

@@ -72,7 +72,6 @@ BOOST_AUTO_TEST_CASE(what_is_retried_is_retried_and_then_succeeds) {
     const char* kind;
   } rows[] = {
       {"no connection", ending(Ending::no_connection), "connect"},
-      {"certificate", ending(Ending::certificate_refused), "certificate"},
       {"connect timeout", ending(Ending::connect_timeout), "connect"},
       {"no head", ending(Ending::first_byte_timeout), "first_event"},
       {"idle", ending(Ending::idle_timeout), "idle"},
