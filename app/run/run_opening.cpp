@@ -95,7 +95,13 @@ void RunOpening::take_up() {
 void RunOpening::keep_room() {
   constexpr std::size_t kRoom = 64 << 10;
   if (run_.room) return;
-  run_.room.emplace(run_.out.path() / "room").write(std::string(kRoom, '\n'));
+  run_.room.emplace(run_.out.path() / "room");
+  try {
+    run_.room->write(std::string(kRoom, '\n'));
+  } catch (...) {
+    run_.room.reset();  // or the second try to confine would take it for kept
+    throw;
+  }
 }
 
 /// Tries the full sandbox first, since most machines have it, and probing takes longer than the rest
@@ -149,11 +155,11 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
   const Synced synced = undone ? Synced::name : Synced::nothing;
   const auto mark = [&](int keeper) {
     if (keeper < 0) return wait_for_tls();
+    run_.workspace->keep_record();  // the mark names a file of it where there are no birth times
     RunMark::write(state, run_.key_parts, keeper, synced);
     run_.secrets.learn_environment();
     if (!run_.tls.valid()) run_.tls = prepare_model_tls(run_.inputs, run_.options);
     describe_inputs(run_.inputs, run_.start);
-    run_.workspace->keep_record();
     keep_room();
   };
   run_.confinement =

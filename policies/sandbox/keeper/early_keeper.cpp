@@ -29,12 +29,18 @@ std::unique_ptr<EarlyKeeper> EarlyKeeper::fork() {
                       .uid = ::getuid(),
                       .gid = ::getgid()};
     start.new_namespaces = run_namespaces(start.profile);
+    // It must not run this program's handlers before it has dropped them.
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
     const pid_t pid = clone_process(start.new_namespaces);
-    if (pid < 0) return nullptr;
     if (pid == 0) {
       start.socket = std::move(channel.theirs);
       keeper_main(std::move(start));
     }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid < 0) return nullptr;
     return std::unique_ptr<EarlyKeeper>(
         new EarlyKeeper({pid, std::move(channel.ours)}, start.new_namespaces));
   } catch (const Error&) {

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 /// More than the ticks of a server's clock, and what it may differ from ours.
 constexpr std::int64_t kForeignTickNs = 100'000'000;
+/// Of file systems that keep whole seconds (ext4 with inodes of 128 bytes), or every other one.
+constexpr std::int64_t kWholeSecondsNs = 2'100'000'000;
 
 std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
@@ -90,7 +92,9 @@ const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
   const std::int64_t changed = in_ns(status.st_ctim);
   Folder& known = folders_[path];
   if (known.settled && known.inode == status.st_ino && known.changed_ns == changed) return &known;
-  const std::int64_t margin = own_ctimes_on_ == status.st_dev ? 0 : kForeignTickNs;
+  const std::int64_t margin = status.st_ctim.tv_nsec == 0       ? kWholeSecondsNs
+                              : own_ctimes_on_ == status.st_dev ? 0
+                                                                : kForeignTickNs;
   known = Folder{.inode = status.st_ino,
                  .changed_ns = changed,
                  // A clock that was set back: such a folder is listed each time.

@@ -85,6 +85,22 @@ BOOST_AUTO_TEST_CASE(a_profile_comes_whole_or_not_at_all) {
   BOOST_TEST((came.limits.command_timeout == sent.limits.command_timeout));
   BOOST_TEST((came.limits.output == sent.limits.output));
   BOOST_TEST((came.memory_bytes == sent.memory_bytes));
+  // Each field: one that both sides leave out would not show in the bytes.
+  const MountPlan& plan = came.mount;
+  BOOST_TEST((plan.in_place && plan.workspace == "/ws" && plan.source == "/source"));
+  BOOST_TEST((plan.upper == "/upper" && plan.work == "/work" && plan.beside == "/beside"));
+  BOOST_TEST(plan.ended == "ended");
+  BOOST_TEST((came.readable == sent.readable && came.without_sockets == sent.without_sockets));
+  BOOST_TEST((came.toolchains == sent.toolchains && came.home == sent.home));
+  BOOST_TEST((!came.workspace_writable && came.workspace_write_only == sent.workspace_write_only));
+  BOOST_TEST((came.protect == sent.protect && came.hide == sent.hide));
+  BOOST_TEST((came.counts_own_tasks && came.shown_group == sent.shown_group));
+  BOOST_TEST(came.may_escalate_writes);
+  const PolicyLimits& limits = came.limits;
+  BOOST_TEST((limits.memory == 3 && limits.memory_percent == 4 && limits.processes == 5));
+  BOOST_TEST((limits.file_size == 6 && limits.open_files == 7 && limits.disk == 8));
+  BOOST_TEST((limits.diff_file_size == 9 && limits.transcript == 10));
+  BOOST_TEST((limits.on_large_file == OnLargeFile::report));
   BOOST_TEST((came.may_escalate_network && !came.use_namespaces && !came.cgroup));
   BOOST_TEST((encode_profile(came) == bytes));
   BOOST_TEST(!decode_profile(encode_profile({})).hidden_inside.has_value());
