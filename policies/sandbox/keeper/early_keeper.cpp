@@ -1,11 +1,9 @@
 #include "policies/sandbox/keeper/early_keeper.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -21,14 +19,8 @@ namespace sortie {
 std::unique_ptr<EarlyKeeper> EarlyKeeper::fork() {
   try {
     Channel channel = make_channel();
-    const char* path = std::getenv("PATH");
-    KeeperStart start{.profile = {},
-                      .awaits_profile = true,
-                      .socket = {},
-                      .path_variable = path == nullptr ? "" : path,
-                      .uid = ::getuid(),
-                      .gid = ::getgid()};
-    start.new_namespaces = run_namespaces(start.profile);
+    KeeperStart start = keeper_start({});
+    start.awaits_profile = true;
     // It must not run this program's handlers before it has dropped them.
     sigset_t all;
     sigset_t before;

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
 #include "core/base/error.h"
@@ -66,13 +65,7 @@ using Meanwhile = std::function<void(int pid)>;
 /// @return  a process without an id, if the kernel refuses one
 EarlyKeeper::Process fork_keeper(const SandboxProfile& profile, const RunGroup* group) {
   Channel channel = make_channel();
-  const char* path = std::getenv("PATH");
-  KeeperStart start{.profile = profile,
-                    .socket = {},
-                    .path_variable = path == nullptr ? "" : path,
-                    .uid = ::getuid(),
-                    .gid = ::getgid()};
-  if (profile.use_namespaces) start.new_namespaces = run_namespaces(profile);
+  KeeperStart start = keeper_start(profile);
   const pid_t pid = clone_process(start.new_namespaces);
   if (pid == 0) {
     start.socket = std::move(channel.theirs);

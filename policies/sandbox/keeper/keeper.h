@@ -30,8 +30,8 @@ struct SandboxLayers {
 
 /// The process that holds a run's namespaces and view and starts every command (docs/sandbox.md).
 ///
-/// Forked while this process has a single thread, or before (EarlyKeeper). It lives as long as this object and is killed,
-/// with all it started, when this process ends, even by SIGKILL.
+/// Forked while this process has a single thread, or earlier (EarlyKeeper). It lives as long as this
+/// object and is killed, with all it started, when this process ends, even by SIGKILL.
 class Keeper {
  public:
   /// Its process id. Once it is gone, so are all processes of the run.

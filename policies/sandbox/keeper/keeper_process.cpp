@@ -268,6 +268,16 @@ int keep(KeeperStart& start) {
 
 }  // namespace
 
+KeeperStart keeper_start(const SandboxProfile& profile) {
+  const char* path = std::getenv("PATH");
+  return {.profile = profile,
+          .socket = {},
+          .path_variable = path == nullptr ? "" : path,
+          .new_namespaces = profile.use_namespaces ? run_namespaces(profile) : 0,
+          .uid = ::getuid(),
+          .gid = ::getgid()};
+}
+
 void keeper_main(KeeperStart start) { ::_exit(keep(start)); }
 
 }  // namespace sortie

@@ -36,6 +36,9 @@ struct KeeperStart {
   Fd gate = {};  ///< set by the keeper: receives the commands' connect(2) listeners, or none
 };
 
+/// With this process's PATH and ids, and the namespaces that the profile needs; without the socket.
+KeeperStart keeper_start(const SandboxProfile& profile);
+
 /// The keeper's work after the view is built: one loop over sockets, children and the time.
 ///
 /// SIGCHLD is blocked. The socket delivers the requests documented at keeper_main().

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls `each` with all fields. These lists are complete: a structured binding names every field, or
-/// does not compile.
+/// Calls `each` with all fields. A new field makes these not compile, as a structured binding names every
+/// one; that it is passed on, too, its test compares.
 template <class Each, class Limits>
 requires std::is_same_v<std::remove_const_t<Limits>, PolicyLimits>
 void with_fields(Each& each, Limits& limits) {
