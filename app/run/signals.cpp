@@ -2,9 +2,11 @@
 
 #include <pthread.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <string_view>
@@ -76,7 +78,18 @@ int exit_status(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
   end_with({line, used}, exit_status(signal));
 }
 
-extern "C" void end_at_once(int signal) { end_told(signal, ", before the work began"); }
+/// Of EndsWithProcess; -1: none.
+volatile std::sig_atomic_t child_to_end = -1;
+static_assert(sizeof(std::sig_atomic_t) >= sizeof(pid_t));
+
+extern "C" void end_at_once(int signal) {
+  if (const pid_t child = child_to_end; child > 0) {
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  end_told(signal, ", before the work began");
+}
 
 [[noreturn]] void end_blocked_process(int signal) noexcept {
   end_told(signal, "; it was blocked, and ended at once");
@@ -138,6 +151,9 @@ void set_up_signals() noexcept {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
+
+EndsWithProcess::EndsWithProcess(pid_t child) noexcept { child_to_end = child; }
+EndsWithProcess::~EndsWithProcess() { child_to_end = -1; }
 
 HeldSignals::HeldSignals() noexcept {
   const sigset_t set = stop_signals();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <stop_token>
@@ -12,6 +14,17 @@ namespace sortie {
 /// (nohup(1), jobs in the background) stay ignored. Until there are Signals, a signal to stop ends
 /// the process at once with 130 or 143. Call it first.
 void set_up_signals() noexcept;
+
+/// While it lives, a signal that ends the process at once ends this child before, and reaps it: a container's
+/// process 1 may not. Once there are HeldSignals, it is of no effect.
+class EndsWithProcess {
+ public:
+  /// @param child  -1 for none
+  explicit EndsWithProcess(pid_t child) noexcept;
+  EndsWithProcess(const EndsWithProcess&) = delete;
+  EndsWithProcess& operator=(const EndsWithProcess&) = delete;
+  ~EndsWithProcess();
+};
 
 /// "SIGTERM"
 const char* signal_name(int signal) noexcept;

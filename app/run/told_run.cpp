@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "app/artifacts/found_output.h"
 #include "app/inputs/thread_run.h"
 #include "app/run/run.h"
+#include "app/run/signals.h"
 #include "app/show/failure.h"
 #include "app/show/github_files.h"
 #include "app/show/standard_output.h"
@@ -123,11 +125,22 @@ class Told {
   Redactor redactor_;
 };
 
+/// With the limits that a run raises. What a machine lacks, the run reports.
+std::unique_ptr<EarlyKeeper> fork_early_keeper() {
+  try {
+    check_machine();
+  } catch (const Error&) {
+    return nullptr;
+  }
+  return EarlyKeeper::fork();
+}
+
 }  // namespace
 
 ExitCode tell_outcome(const RunOptions& options, const OutputStyle& style,
                       const std::function<ExitCode(EarlyKeeper*)>& run) {
-  const auto early_keeper = EarlyKeeper::fork();
+  const auto early_keeper = fork_early_keeper();
+  const EndsWithProcess ends_with_it(early_keeper ? early_keeper->pid() : -1);
   Told told(options, style);
   try {
     const ExitCode code = run(early_keeper.get());

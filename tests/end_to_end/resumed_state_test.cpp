@@ -55,6 +55,38 @@ BOOST_AUTO_TEST_CASE(rounds_of_failed_expectations_count_on) {
   BOOST_TEST(run.records("model.response").size() == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(a_killed_run_goes_on_where_files_have_no_birth_time) {
+  const RunFolder run;
+  run.write("work/a.txt", "a\n");
+  run.commit_workspace();
+  run.write_task(CassetteWriter()
+                     .shell({"sh", "-c", kWait})
+                     .next()
+                     .shell({"sh", "-c", "rm -f here; echo b > b.txt"})
+                     .next()
+                     .message("done"),
+                 "policy: auto\n");
+  std::filesystem::create_directory(run.path("plain"));
+  const ProgramEnd end = run_program(
+      {.argv = {"unshare", "-rm", "sh", "-c",
+                "mount -t ramfs none plain || exit 99; [ $(stat -c %W plain) = 0 ] || exit 99; "
+                "\"$0\" run task.yaml --out plain/out 2> first & "
+                "until [ -e plain/out/state/upper/here ]; do kill -0 $! || exit 98; done; "
+                "kill -KILL $!; wait; "
+                "timeout 30 \"$0\" run task.yaml --out plain/out; status=$?; "
+                "cp -r plain/out out; exit $status",
+                sortie_binary()},
+       .folder = run.path("")});
+  if (end.status == 99 || end.errors.find("unshare:") != std::string::npos) {
+    BOOST_TEST_MESSAGE("skipped: no file system can be mounted here: " << end.errors);
+    return;
+  }
+
+  BOOST_TEST(end.status == 0, end.errors << read_file(run.path("first")));
+  BOOST_TEST(end.errors.find("resumed after record") != std::string::npos, end.errors);
+  BOOST_TEST(run.records("model.response").size() == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(an_image_that_the_model_has_not_seen_yet_is_shown_to_it) {
   const RunFolder run;
   run.write("work/a.png", images::kPng);

@@ -161,14 +161,17 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_the_machines_affair) {
   const RunFolder folder;
   write_good_task(folder);
   fs::create_directory(folder.path("full"));
+  const auto run_in = [&](const std::string& size, const std::string& flags) {
+    return run_program({.argv = {"unshare", "-rm", "sh", "-c",
+                                 "mount -t tmpfs -o size=" + size +
+                                     " none full || exit 99; echo x > full/x; "
+                                     "\"$0\" run task.yaml --fresh " +
+                                     flags + "; status=$?; ls full/out >&2; exit $status",
+                                 sortie_binary()},
+                        .folder = folder.path("")});
+  };
   for (const char* flags : {"--out full/out", "--diff full/diff", "-o full/message"}) {
-    const ProgramEnd end = run_program(
-        {.argv = {"unshare", "-rm", "sh", "-c",
-                  std::string("mount -t tmpfs -o size=4k none full || exit 99; echo x > full/x; "
-                              "exec \"$0\" run task.yaml --fresh ") +
-                      flags,
-                  sortie_binary()},
-         .folder = folder.path("")});
+    const ProgramEnd end = run_in("4k", flags);
     if (end.status == 99 || says(end, "unshare:")) {
       BOOST_TEST_MESSAGE("skipped: no file system can be mounted here: " << end.errors);
       return;
@@ -176,6 +179,12 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_the_machines_affair) {
     BOOST_TEST(end.status == 7, flags << ": " << end.errors);
     BOOST_TEST(says(end, "No space left on device"), end.errors);
   }
+  // Enough for all that such a run writes, but not for the room that it keeps for its end.
+  const ProgramEnd end = run_in("56k", "--out full/out");
+  BOOST_TEST(end.status == 7, end.errors);
+  BOOST_TEST(says(end, "No space left on device"), end.errors);
+  BOOST_TEST(!says(end, "transcript.jsonl"), end.errors);
+  BOOST_TEST(run_in("640k", "--out full/out").status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(too_few_processes_are_the_machines_affair) {

@@ -62,8 +62,9 @@ ByKind<SeccompFilter> filters_for(const SandboxProfile& profile) {
 
 using Meanwhile = std::function<void(int pid)>;
 
-/// @return  a process without an id, if the kernel refuses one
-EarlyKeeper::Process fork_keeper(const SandboxProfile& profile, const RunGroup* group) {
+/// @param failure  set where the kernel refuses one: then the process has no id
+EarlyKeeper::Process fork_keeper(const SandboxProfile& profile, const RunGroup* group,
+                                 std::string& failure) {
   Channel channel = make_channel();
   KeeperStart start = keeper_start(profile);
   const pid_t pid = clone_process(start.new_namespaces);
@@ -73,6 +74,7 @@ EarlyKeeper::Process fork_keeper(const SandboxProfile& profile, const RunGroup* 
     if (group != nullptr) start.group = Fd(::fcntl(group->folder().get(), F_DUPFD_CLOEXEC, 3));
     keeper_main(std::move(start));
   }
+  if (pid < 0) failure = "clone: " + errno_text(errno);
   return {pid, std::move(channel.ours)};
 }
 
@@ -127,10 +129,9 @@ std::optional<Kept> make_keeper(const SandboxProfile& profile, const RunGroup* g
       meanwhile(-1);
     }
   }
-  auto process = fork_keeper(profile, group);
-  if (process.pid >= 0) return wait_for_view(std::move(process), profile, meanwhile, failure);
-  failure = "clone: " + errno_text(errno);
-  return std::nullopt;
+  auto process = fork_keeper(profile, group, failure);
+  if (process.pid < 0) return std::nullopt;
+  return wait_for_view(std::move(process), profile, meanwhile, failure);
 }
 
 /// Makes the keeper, with namespaces if they are wanted and available; else `layers.missing` gives

@@ -84,6 +84,11 @@ void TreeNames::list(const fs::path& path, Folder& folder) const {
   }
 }
 
+bool is_settled(const timespec& ctime, std::int64_t now_ns, bool local) {
+  const std::int64_t margin = ctime.tv_nsec == 0 ? kWholeSecondsNs : local ? 0 : kForeignTickNs;
+  return in_ns(ctime) + margin < now_ns;
+}
+
 /// @return  null if there is no folder
 const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
   const std::int64_t now = ctime_now_ns();  // before the ctime is read
@@ -92,13 +97,9 @@ const TreeNames::Folder* TreeNames::folder_at(const fs::path& path) {
   const std::int64_t changed = in_ns(status.st_ctim);
   Folder& known = folders_[path];
   if (known.settled && known.inode == status.st_ino && known.changed_ns == changed) return &known;
-  const std::int64_t margin = status.st_ctim.tv_nsec == 0       ? kWholeSecondsNs
-                              : own_ctimes_on_ == status.st_dev ? 0
-                                                                : kForeignTickNs;
   known = Folder{.inode = status.st_ino,
                  .changed_ns = changed,
-                 // A clock that was set back: such a folder is listed each time.
-                 .settled = changed + margin < now};
+                 .settled = is_settled(status.st_ctim, now, own_ctimes_on_ == status.st_dev)};
   list(path, known);
   return &known;
 }

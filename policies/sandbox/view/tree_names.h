@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,6 +15,12 @@
 #include "core/text/pattern.h"
 
 namespace sortie {
+
+/// Whether any further change of a folder gives it another ctime than it has now. Never of one that
+/// lies ahead, by a clock that was set back.
+/// @param now_ns  of the clock that ctimes are written by (CLOCK_REALTIME_COARSE), read before it
+/// @param local   this kernel writes it, and not a server
+bool is_settled(const timespec& ctime, std::int64_t now_ns, bool local);
 
 /// The paths of a tree that match globs, and its links, at every depth, for cheap repeated
 /// searches. A folder is listed again only if its ctime, which can't be set, has changed.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +97,23 @@ BOOST_AUTO_TEST_CASE(one_that_is_held_ends_a_process_that_is_blocked) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(one_before_the_work_leaves_no_child_to_process_1) {
+  // What a process leaves becomes this one's child.
+  BOOST_REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  Blocked process([](const auto& block) {
+    const pid_t child = ::fork();
+    if (child == 0)
+      for (;;) ::pause();
+    const EndsWithProcess ends_with_it(child);
+    block();
+  });
+  process.signal(SIGTERM);
+  BOOST_TEST(process.finish() == 143);
+  BOOST_TEST(process.text().find("before the work began") != std::string::npos, process.text());
+  BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_stop_request_that_nothing_hears_ends_the_process) {
   for (const int number : {SIGINT, SIGTERM}) {
     Blocked process([](const auto& block) {
@@ -130,7 +148,8 @@ BOOST_AUTO_TEST_CASE(a_second_signal_ends_the_process_at_once_and_says_so) {
   });
   process.signal_to_its_end(SIGTERM);
   BOOST_TEST(process.finish() == 143);
-  BOOST_TEST(process.text().find("the second signal, at once") != std::string::npos, process.text());
+  BOOST_TEST(process.text().find("the second signal, at once") != std::string::npos,
+             process.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_that_was_held_is_a_stop_request_with_its_time) {

@@ -63,6 +63,24 @@ BOOST_AUTO_TEST_CASE(each_look_finds_what_came_and_what_went) {
   BOOST_TEST(listed(names.matches()) == "ci/x.yml moved/c/d/e/OWNERS");
 }
 
+BOOST_AUTO_TEST_CASE(a_ctime_is_settled_once_its_clock_has_gone_on) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const timespec fine{.tv_sec = 100, .tv_nsec = 5};
+  const std::int64_t at = 100 * kSecond + 5;
+  BOOST_TEST(!is_settled(fine, at - 1, true));  // the clock was set back
+  BOOST_TEST(!is_settled(fine, at, true));      // the same tick
+  BOOST_TEST(is_settled(fine, at + 1, true));
+  // A server's clock may differ, and ticks otherwise.
+  BOOST_TEST(!is_settled(fine, at + kSecond / 10, false));
+  BOOST_TEST(is_settled(fine, at + kSecond / 10 + 1, false));
+  // Where whole seconds are kept, or every other one, each change within them has the same.
+  const timespec whole{.tv_sec = 100, .tv_nsec = 0};
+  for (const bool local : {true, false}) {
+    BOOST_TEST(!is_settled(whole, 102 * kSecond - 1, local));
+    BOOST_TEST(is_settled(whole, 103 * kSecond, local));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_tree_that_is_too_large_is_looked_through_on_its_upper_levels) {
   const Searched tree;
   for (int i = 0; i < 20; ++i) tree.make("a/b/c/" + std::to_string(i));
