@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 struct Entry {
   std::string name;
   unsigned char kind;
+  bool concerns;  ///< may be hidden or protected
 };
 
 /// A folder to be listed.
@@ -34,9 +35,11 @@ bool has(const std::vector<Entry>& entries, std::string_view name, unsigned char
                      [&](const Entry& entry) { return entry.kind == kind && entry.name == name; });
 }
 
+constexpr std::string_view kHead = "HEAD";
+
 /// Whether it is a repository, as git decides (setup.c, is_git_directory).
 bool is_repository(const std::vector<Entry>& entries) {
-  return has(entries, "HEAD", DT_REG) && has(entries, "objects", DT_DIR) &&
+  return has(entries, kHead, DT_REG) && has(entries, "objects", DT_DIR) &&
          has(entries, "refs", DT_DIR);
 }
 
@@ -66,27 +69,36 @@ class FolderLook {
   /// @param most  entries; one more is the last that is listed
   Listed list(Waiting folder, std::size_t most) const {
     Listed listed;
-    const std::vector<Entry> entries = entries_of(folder.path, most);
-    listed.entries = entries.size();
-    folder.in_git = folder.in_git || is_repository(entries);
+    std::vector<Entry> entries = entries_of(folder, most, listed.entries);
+    if (!folder.in_git && is_repository(entries)) {
+      folder.in_git = true;
+      entries = entries_of(folder, most, listed.entries);
+    }
     for (const Entry& entry : entries) look(folder, entry, listed);
     return listed;
   }
 
  private:
-  static std::vector<Entry> entries_of(const std::string& path, std::size_t most) {
+  /// Those that something may be found of, or by.
+  /// @param seen  set to the number of all entries
+  std::vector<Entry> entries_of(const Waiting& folder, std::size_t most, std::size_t& seen) const {
     std::vector<Entry> entries;
-    FolderStream open{fs::path(path)};
+    FolderStream open{fs::path(folder.path)};
+    seen = 0;
     while (const dirent* entry = open.next()) {
-      entries.push_back({entry->d_name, open.kind(entry)});
-      if (entries.size() > most) break;
+      const std::string_view name = entry->d_name;
+      const unsigned char kind = open.kind(entry);
+      const bool concerns = folder.concerned || search_.concerns(name);
+      // Nearly all that a tree holds is neither.
+      if (concerns || kind != DT_REG || folder.in_git || name == kHead)
+        entries.push_back({std::string(name), kind, concerns});
+      if (++seen > most) break;
     }
     return entries;
   }
 
   void look(const Waiting& folder, const Entry& entry, Listed& listed) const {
-    // Nearly all that a tree holds.
-    const bool concerns = folder.concerned || search_.concerns(entry.name);
+    const bool concerns = entry.concerns;
     if (!concerns && entry.kind == DT_REG && !folder.in_git) return;
     TreeFinds& finds = listed.finds;
     std::string path = folder.path + '/' + entry.name;

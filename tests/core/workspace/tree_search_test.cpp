@@ -70,7 +70,14 @@ BOOST_AUTO_TEST_CASE(the_files_of_bare_repositories_are_found_too) {
   for (const char* name : {"HEAD", "config", "refs/config", "objects/config"})
     make_file(bare / name);
   make_file(folder.path() / "x/config");
-  BOOST_TEST((search_tree(folder.path()).git_files == std::vector<fs::path>{bare / "config"}));
+  const std::vector<fs::path> expected = {bare / "config"};
+  BOOST_TEST((search_tree(folder.path()).git_files == expected));
+  // Of a folder that turns out to be one, the names that concern nothing count too, and no entry twice.
+  TreeSearch search{.concerns = [](std::string_view) { return false; }, .entries = 7};
+  BOOST_TEST((search_tree(folder.path(), search).git_files == expected));
+  BOOST_TEST(search_tree(folder.path(), search).complete);
+  search.entries = 6;
+  BOOST_TEST(!search_tree(folder.path(), search).complete);
 }
 
 BOOST_AUTO_TEST_CASE(names_that_concern_nothing_change_nothing) {
