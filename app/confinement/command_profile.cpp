@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "app/inputs/run_inputs.h"
 #include "core/base/error.h"
@@ -36,23 +37,6 @@ std::uint64_t memory_of_machine() {
 std::uint64_t memory_limit(const PolicyLimits& limits) {
   if (limits.memory > 0) return limits.memory;
   return memory_of_machine() / 100 * static_cast<std::uint64_t>(limits.memory_percent);
-}
-
-std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
-  std::vector<std::string> globs = inputs.policy.protect;
-  if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
-  // The next start obeys it, in each folder from its workspace to the repository's root.
-  globs.emplace_back(kApplyFolder);
-  globs.push_back("**/" + std::string(kApplyFolder));
-  std::vector<fs::path> files = inputs.protected_files;
-  files.insert(files.end(), inputs.policy.files.begin(), inputs.policy.files.end());
-  for (const auto& file : files) {
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(file, error);
-    if (error || !is_below(real, inputs.workspace)) continue;
-    globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
-  }
-  return globs;
 }
 
 void set_writable(const Policy& policy, const fs::path& workspace, SandboxProfile& profile) {
@@ -130,6 +114,36 @@ WorkspaceFolders workspace_folders(const ConfinementInputs& inputs) {
 }
 
 }  // namespace
+
+std::vector<std::string> protect_globs(const ConfinementInputs& inputs) {
+  std::vector<std::string> globs = inputs.policy.protect;
+  if (std::find(globs.begin(), globs.end(), ".git") == globs.end()) globs.push_back(".git");
+  // The next start obeys it, in each folder from its workspace to the repository's root.
+  globs.emplace_back(kApplyFolder);
+  globs.push_back("**/" + std::string(kApplyFolder));
+  std::vector<fs::path> files = inputs.protected_files;
+  files.insert(files.end(), inputs.policy.files.begin(), inputs.policy.files.end());
+  for (const auto& file : files) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(file, error);
+    if (error || !is_below(real, inputs.workspace)) continue;
+    globs.push_back(quoted_glob(real.lexically_relative(inputs.workspace).string()));
+  }
+  return globs;
+}
+
+GitViewInputs git_view_inputs(const ConfinementInputs& inputs,
+                              const std::vector<std::string>& protect, const fs::path& home) {
+  GitViewInputs found{.workspace = inputs.workspace,
+                      .out = inputs.out,
+                      .home = home,
+                      .hide = inputs.policy.hide,
+                      .namespaces = inputs.namespaces,
+                      .in_place = !inputs.namespaces && inputs.mount.in_place,
+                      .sandboxed = inputs.policy.sandbox != SandboxMode::none};
+  std::copy_if(protect.begin(), protect.end(), std::back_inserter(found.protect), has_wildcard);
+  return found;
+}
 
 CommandPath tool_path(const ConfinementInputs& inputs, const Environment& own,
                       const SandboxProfile& profile) {

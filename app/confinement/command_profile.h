@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/confinement/git_view.h"
 #include "core/files/files.h"
 #include "core/workspace/mount_plan.h"
 #include "core/workspace/work_times.h"
@@ -43,8 +44,18 @@ struct ConfinementInputs {
   WorkTimes* times = nullptr;
   /// Called with the keeper's id while it builds the view, as by Keeper::Keeper().
   std::function<void(int keeper)> started{};
-  EarlyKeeper* early_keeper = nullptr;  ///< as for Keeper::Keeper()
+  EarlyKeeper* early_keeper = nullptr;     ///< as for Keeper::Keeper()
+  EarlyGitView* early_git_view = nullptr;  ///< null: it is looked for
 };
+
+/// Paths and globs of what commands must not change, relative to the workspace.
+std::vector<std::string> protect_globs(const ConfinementInputs& inputs);
+
+/// @param protect  protect_globs()
+/// @param home     the commands'
+GitViewInputs git_view_inputs(const ConfinementInputs& inputs,
+                              const std::vector<std::string>& protect,
+                              const std::filesystem::path& home);
 
 /// The profile of the commands, without the additions for git and the caller's own tools.
 /// @param own       this process's environment

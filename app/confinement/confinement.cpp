@@ -84,12 +84,6 @@ ScriptFiles script_files(const Files& start, const Files& view, fs::path workspa
   };
 }
 
-std::vector<std::string> globs_among(const std::vector<std::string>& entries) {
-  std::vector<std::string> globs;
-  std::copy_if(entries.begin(), entries.end(), std::back_inserter(globs), has_wildcard);
-  return globs;
-}
-
 /// A path of the workspace as commands see it: if nothing can be mounted, they work in a copy at
 /// another path. Other paths are unchanged.
 fs::path as_commands_see(const fs::path& path, const ConfinementInputs& inputs,
@@ -238,14 +232,9 @@ void Confinement::start_keeper(const ConfinementInputs& inputs,
 /// Shows the repository to commands, as far as possible.
 void Confinement::show_git(const ConfinementInputs& inputs, const GitPrograms& programs) {
   const fs::path& seen = workspace();
-  FoundGitView found = find_git_view({.workspace = inputs.workspace,
-                                      .out = inputs.out,
-                                      .home = profile_.home,
-                                      .hide = inputs.policy.hide,
-                                      .protect = globs_among(profile_.protect),
-                                      .namespaces = inputs.namespaces,
-                                      .in_place = inputs.mount.in_place,
-                                      .sandboxed = inputs.policy.sandbox != SandboxMode::none});
+  const GitViewInputs looked_for = git_view_inputs(inputs, profile_.protect, profile_.home);
+  FoundGitView found = inputs.early_git_view != nullptr ? inputs.early_git_view->take(looked_for)
+                                                        : find_git_view(looked_for);
   profile_.git = std::move(found.view);
   for (const fs::path& path : found.hidden) profile_.hide.push_back(quoted_glob(path));
   // A read-only mount keeps nobody from connecting to a service of the machine.

@@ -1,6 +1,8 @@
 #include "app/confinement/git_view.h"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 #include "core/files/path_below.h"
 #include "core/git/config/git_place.h"
@@ -180,6 +182,19 @@ FoundGitView find_git_view(const GitViewInputs& inputs) {
   for (auto& config : clean_git_configs(inputs.workspace, found.git_files))
     found.view.files.emplace_back(std::move(config.file), std::move(config.text));
   return found;
+}
+
+EarlyGitView::EarlyGitView(GitViewInputs inputs) : inputs_(std::move(inputs)) {
+  try {
+    found_ = std::async(std::launch::async, [this] { return find_git_view(inputs_); });
+  } catch (const std::system_error&) {  // no more threads: it is looked for when it is needed
+  }
+}
+
+FoundGitView EarlyGitView::take(const GitViewInputs& inputs) {
+  if (!found_.valid()) return find_git_view(inputs);
+  FoundGitView found = found_.get();
+  return inputs == inputs_ ? std::move(found) : find_git_view(inputs);
 }
 
 }  // namespace sortie

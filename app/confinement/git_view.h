@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct GitViewInputs {
   bool namespaces = true;              ///< else nothing can be mounted
   bool in_place = false;               ///< commands work in the user's own tree
   bool sandboxed = true;               ///< else commands see everything anyway
+  bool operator==(const GitViewInputs&) const = default;
 };
 
 /// The results for the view.
@@ -42,5 +44,23 @@ struct FoundGitView {
 /// any letter case. What paths.hide names around the workspace is looked for at every depth of that
 /// working tree, in each of its folders, and what git tracks is not hidden, as in the workspace.
 FoundGitView find_git_view(const GitViewInputs& inputs);
+
+/// Looks for it in a thread while the rest of a run's inputs is made ready: in a large tree that takes
+/// longer than all else of a start.
+class EarlyGitView {
+ public:
+  /// Begins. Nothing may be written to the workspace until take(), but to `inputs.out`.
+  explicit EarlyGitView(GitViewInputs inputs);
+  EarlyGitView(const EarlyGitView&) = delete;
+  EarlyGitView& operator=(const EarlyGitView&) = delete;
+
+  /// Waits for what was found. Looks once more if that was for other inputs, or was taken before. No thread
+  /// of it is left then.
+  FoundGitView take(const GitViewInputs& inputs);
+
+ private:
+  const GitViewInputs inputs_;
+  std::future<FoundGitView> found_;  ///< its destructor waits for the thread
+};
 
 }  // namespace sortie

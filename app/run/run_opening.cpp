@@ -52,7 +52,12 @@ class RunOpening {
 
 /// Everything up to the keeper: before any key is read, and single-threaded where it is not forked yet.
 void RunOpening::begin() {
-  if (run_.early_keeper != nullptr) run_.tls = prepare_model_tls(run_.inputs, run_.options);
+  // Threads are begun only where the keeper's process is there already.
+  if (run_.early_keeper != nullptr) {
+    if (!run_.goes_on())
+      run_.git_view = look_for_git_view(run_.inputs, run_.covered(), run_.secrets.for_commands());
+    run_.tls = prepare_model_tls(run_.inputs, run_.options);
+  }
   run_.result.run_id = run_.inputs.run_id;
   run_.result.run_key = run_key(run_.key_parts);
   run_.result.name = run_.inputs.task.name;
@@ -116,6 +121,7 @@ void RunOpening::confine() {
     // The second try reports what is wrong, with a remedy.
   }
   wait_for_tls();
+  run_.git_view.reset();
   run_.confinement.reset();
   run_.workspace.reset();
   if (run_.previous != Previous::resumed) run_.out.remove_state();
@@ -162,9 +168,9 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
     describe_inputs(run_.inputs, run_.start);
     keep_room();
   };
-  run_.confinement =
-      confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces, no_namespaces,
-                  run_.secrets.for_commands(), mark, run_.early_keeper);
+  run_.confinement = confine_run(run_.inputs, places, *run_.workspace, std::move(files), namespaces,
+                                 no_namespaces, run_.secrets.for_commands(), mark,
+                                 {.keeper = run_.early_keeper, .git_view = run_.git_view.get()});
   run_.result.layers = run_.confinement->layers_json();
   run_.outputs = std::make_unique<SavedOutputs>(
       run_.confinement->outputs(),

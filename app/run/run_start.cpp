@@ -182,12 +182,21 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const Run
   return open_workspace(options);
 }
 
+std::unique_ptr<EarlyGitView> look_for_git_view(const RunInputs& inputs, const fs::path& out,
+                                                const Environment& own) {
+  if (inputs.policy.sandbox == SandboxMode::none) return nullptr;
+  const ConfinementInputs known{
+      .policy = inputs.policy, .workspace = inputs.workspace, .out = out, .namespaces = true};
+  return std::make_unique<EarlyGitView>(
+      git_view_inputs(known, protect_globs(known), view_home(own)));
+}
+
 std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlaces& places,
                                          Workspace& workspace, std::vector<fs::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own,
                                          std::function<void(int keeper)> started,
-                                         EarlyKeeper* early_keeper) {
+                                         EarlyParts early) {
   return std::make_unique<Confinement>(
       ConfinementInputs{.policy = inputs.policy,
                         .approval = inputs.approval,
@@ -204,7 +213,8 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                         .start = &workspace.start(),
                         .times = workspace.work_times(),
                         .started = std::move(started),
-                        .early_keeper = early_keeper},
+                        .early_keeper = early.keeper,
+                        .early_git_view = early.git_view},
       own);
 }
 

@@ -36,6 +36,19 @@ struct RunPlaces {
 std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const RunPlaces& places,
                                               Namespaces namespaces);
 
+/// What of the sandbox was begun before all of its inputs were known; null: nothing.
+struct EarlyParts {
+  EarlyKeeper* keeper = nullptr;
+  EarlyGitView* git_view = nullptr;
+};
+
+/// Begins to look for what commands see of the repository, as long as nothing else is known of the run.
+/// @param out  RunPlaces::out
+/// @param own  this process's environment
+std::unique_ptr<EarlyGitView> look_for_git_view(const RunInputs& inputs,
+                                                const std::filesystem::path& out,
+                                                const Environment& own);
+
 /// The sandbox of the run. Forks the keeper.
 /// @param files          that commands must not change
 /// @param no_namespaces  why there are none; ""
@@ -46,8 +59,7 @@ std::unique_ptr<Confinement> confine_run(const RunInputs& inputs, const RunPlace
                                          std::vector<std::filesystem::path> files,
                                          Namespaces namespaces, const std::string& no_namespaces,
                                          const Environment& own,
-                                         std::function<void(int keeper)> started,
-                                         EarlyKeeper* early_keeper);
+                                         std::function<void(int keeper)> started, EarlyParts early);
 
 /// What the policy leaves open at the operator's own risk, or "".
 std::string open_risk(const Policy& policy);
