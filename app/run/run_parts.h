@@ -67,7 +67,7 @@ struct RunParts {
   RunNotes notes;
   RunResult result;
   EarlyKeeper* early_keeper = nullptr;  ///< for the first try to confine
-  std::unique_ptr<EarlyGitView> git_view;
+  std::unique_ptr<EarlyGitView> git_view;  ///< as early_keeper; null: none was begun
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<Confinement> confinement;
   std::future<void> tls;  ///< looks up its algorithms, once the keeper's process is forked
