@@ -165,28 +165,35 @@ void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
       inputs.workspace, found);
 }
 
-/// Shows the repository's folders around the workspace.
-void show_repository(const GitViewInputs& inputs, FoundGitView& found) {
-  const GitPlace place = find_git_place(inputs.workspace);
+/// Searches all that commands see of the repository and of the workspace.
+FoundGitView look_through(const GitPlace& place, const GitViewInputs& inputs) {
+  FoundGitView found;
   const bool is_around = !place.git_dir.empty() && place.toplevel != inputs.workspace;
   if (is_around) found.problem = show_working_tree(place.toplevel, inputs, found);
   if (!is_around || !found.problem.empty()) search_workspace(inputs, found);
   if (!place.git_dir.empty() && found.problem.empty()) show_folders(place, inputs, found);
+  return found;
 }
 
-}  // namespace
-
-FoundGitView find_git_view(const GitViewInputs& inputs) {
-  FoundGitView found;
-  show_repository(inputs, found);
+/// Adds the configurations without credentials.
+FoundGitView with_configs(FoundGitView found, const GitViewInputs& inputs) {
   for (auto& config : clean_git_configs(inputs.workspace, found.git_files))
     found.view.files.emplace_back(std::move(config.file), std::move(config.text));
   return found;
 }
 
+}  // namespace
+
+FoundGitView find_git_view(const GitViewInputs& inputs) {
+  return with_configs(look_through(find_git_place(inputs.workspace), inputs), inputs);
+}
+
 EarlyGitView::EarlyGitView(GitViewInputs inputs) : inputs_(std::move(inputs)) {
+  // Here: what is known of a repository is known to one thread (GitPlacesOnce).
+  GitPlace place = find_git_place(inputs_.workspace);
   try {
-    found_ = std::async(std::launch::async, [this] { return find_git_view(inputs_); });
+    found_ = std::async(std::launch::async,
+                        [this, place = std::move(place)] { return look_through(place, inputs_); });
   } catch (const std::system_error&) {  // no more threads: it is looked for when it is needed
   }
 }
@@ -194,7 +201,7 @@ EarlyGitView::EarlyGitView(GitViewInputs inputs) : inputs_(std::move(inputs)) {
 FoundGitView EarlyGitView::take(const GitViewInputs& inputs) {
   if (!found_.valid()) return find_git_view(inputs);
   FoundGitView found = found_.get();
-  return inputs == inputs_ ? std::move(found) : find_git_view(inputs);
+  return inputs == inputs_ ? with_configs(std::move(found), inputs) : find_git_view(inputs);
 }
 
 }  // namespace sortie
