@@ -142,6 +142,8 @@ void RunOpening::confine_with(Namespaces namespaces, const std::filesystem::path
                          .state = state,
                          .outputs = own_outputs(run_.covered(), run_.inputs, run_.options)};
   run_.workspace = open_run_workspace(run_.inputs, places, namespaces);
+  // What was made in the user's tree while it was copied is in the copy: look for it afterwards.
+  if (run_.workspace->isolation() == Isolation::copy) run_.git_view.reset();
   if (run_.inputs.thread == nullptr)
     run_.own_tree_undo.watch(*run_.workspace, state);
   else if (run_.workspace->isolation() == Isolation::none && run_.inputs.thread->keeps_start)

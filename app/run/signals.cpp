@@ -140,6 +140,7 @@ const char* signal_name(int signal) noexcept {
 }
 
 void set_up_signals() noexcept {
+  child_to_end = -1;  // in a process that was forked, it is none of its children
   for (int number = 1; number < NSIG; ++number)
     if (!is_job_control_signal(number))
       ::signal(number, SIG_DFL);  // of SIGKILL and the like: no effect
