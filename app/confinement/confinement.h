@@ -38,7 +38,8 @@ class ConcurrentCommandSource {
 
 /// The keeper with its profile, the environment of commands, and the engine that decides on them.
 ///
-/// Forks: make it while the process has a single thread.
+/// Forks: make it while the process has a single thread, but for that of
+/// ConfinementInputs::early_git_view, which has ended before.
 class Confinement : public CommandHost {
  public:
   /// @param own  this process's environment

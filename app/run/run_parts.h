@@ -66,7 +66,7 @@ struct RunParts {
   std::optional<AtomicFile> room;  ///< never committed
   RunNotes notes;
   RunResult result;
-  EarlyKeeper* early_keeper = nullptr;  ///< for the first try to confine
+  EarlyKeeper* early_keeper = nullptr;     ///< for the first try to confine
   std::unique_ptr<EarlyGitView> git_view;  ///< as early_keeper; null: none was begun
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<Confinement> confinement;
