@@ -153,6 +153,12 @@ void set_up_signals() noexcept {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+DeferredSignals::DeferredSignals() noexcept {
+  const sigset_t set = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+DeferredSignals::~DeferredSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 EndsWithProcess::EndsWithProcess(pid_t child) noexcept { child_to_end = child; }
 EndsWithProcess::~EndsWithProcess() { child_to_end = -1; }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <stop_token>
 #include <thread>
 
@@ -15,8 +16,21 @@ namespace sortie {
 /// the process at once with 130 or 143. Call it first.
 void set_up_signals() noexcept;
 
-/// While it lives, a signal that ends the process at once ends this child before, and reaps it: a container's
-/// process 1 may not. Once there are HeldSignals, it is of no effect.
+/// While it lives, signals to stop wait. Short, and with a single thread: a child is made and told to
+/// EndsWithProcess, say.
+class DeferredSignals {
+ public:
+  DeferredSignals() noexcept;
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
+  ~DeferredSignals();
+
+ private:
+  sigset_t before_;
+};
+
+/// While it lives, a signal that ends the process at once ends this child before, and reaps it: a
+/// container's process 1 may not. Once there are HeldSignals, it is of no effect.
 class EndsWithProcess {
  public:
   /// @param child  -1 for none

@@ -139,8 +139,13 @@ std::unique_ptr<EarlyKeeper> fork_early_keeper() {
 
 ExitCode tell_outcome(const RunOptions& options, const OutputStyle& style,
                       const std::function<ExitCode(EarlyKeeper*)>& run) {
-  const auto early_keeper = fork_early_keeper();
-  const EndsWithProcess ends_with_it(early_keeper ? early_keeper->pid() : -1);
+  std::unique_ptr<EarlyKeeper> early_keeper;
+  std::optional<EndsWithProcess> ends_with_it;
+  {
+    const DeferredSignals until_it_is_told;
+    early_keeper = fork_early_keeper();
+    ends_with_it.emplace(early_keeper ? early_keeper->pid() : -1);
+  }
   Told told(options, style);
   try {
     const ExitCode code = run(early_keeper.get());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -25,10 +26,7 @@ Fd clone_tree(const std::filesystem::path& path) {
   return tree;
 }
 
-}  // namespace
-
-Fd copy_tree(const std::filesystem::path& path, Access access) {
-  Fd tree = clone_tree(path);
+Fd restrict_tree(Fd tree, const std::filesystem::path& path, Access access) {
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
   if (access == Access::read_only) attributes.attr_set |= MOUNT_ATTR_RDONLY;
@@ -38,10 +36,30 @@ Fd copy_tree(const std::filesystem::path& path, Access access) {
   return tree;
 }
 
+}  // namespace
+
+Fd copy_tree(const std::filesystem::path& path, Access access) {
+  return restrict_tree(clone_tree(path), path, access);
+}
+
+Fd copy_tree(const Fd& place, const std::filesystem::path& path, Access access) {
+  Fd tree(::open_tree(
+      place.get(), "",
+      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_RECURSIVE | AT_EMPTY_PATH)));
+  if (!tree) throw mount_error("open_tree", path);
+  return restrict_tree(std::move(tree), path, access);
+}
+
 Fd copy_device(const std::filesystem::path& path) { return clone_tree(path); }
 
 void attach_tree(const Fd& tree, const std::filesystem::path& path) {
   if (::move_mount(tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    throw mount_error("move_mount", path);
+}
+
+void attach_tree(const Fd& tree, const Fd& place, const std::filesystem::path& path) {
+  if (::move_mount(tree.get(), "", place.get(), "",
+                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
     throw mount_error("move_mount", path);
 }
 

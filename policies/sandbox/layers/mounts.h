@@ -18,10 +18,15 @@ enum class UserNamespace { machine, own };
 /// optionally read-only as a whole.
 /// @throws Error  with the path
 Fd copy_tree(const std::filesystem::path& path, Access access);
+/// The same of what `place` holds open (O_PATH). @param path  for messages
+Fd copy_tree(const Fd& place, const std::filesystem::path& path, Access access);
 /// A detached copy of a device node, which keeps working as a device.
 Fd copy_device(const std::filesystem::path& path);
 /// Mounts the copy at a path (move_mount(2)). @throws Error
 void attach_tree(const Fd& tree, const std::filesystem::path& path);
+/// Mounts the copy on what `place` holds open (O_PATH), whatever has its name by now. What has lost its
+/// name can't be mounted on. @param path  for messages  @throws Error
+void attach_tree(const Fd& tree, const Fd& place, const std::filesystem::path& path);
 /// Binds a path onto itself, so that it can be neither renamed nor removed. @throws Error
 void bind_onto_itself(const std::filesystem::path& path, Access access);
 /// Makes the mount at a path read-only, not those below it. @throws Error

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <optional>
 
 #include "core/base/error.h"
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 struct Standing {
   bool exists = false;
   bool is_mount = false;
-  mode_t mode = 0;
 };
 
 Standing look_at(const fs::path& path) {
@@ -26,9 +26,7 @@ Standing look_at(const fs::path& path) {
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE, &found) !=
       0)
     return {};
-  return {.exists = true,
-          .is_mount = (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0,
-          .mode = found.stx_mode};
+  return {.exists = true, .is_mount = (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0};
 }
 
 /// The kinds of what hides a path, as PathMasks makes them.
@@ -82,17 +80,28 @@ std::string source_for(const Mask& mask, mode_t mode) {
 constexpr int kMostTries = 500;
 constexpr useconds_t kPauseMicroseconds = 1'000;
 
+/// Lays it on the very file that was looked at: one that takes the name meanwhile is neither covered nor
+/// left bare, for nothing can be mounted on a file that has lost its name.
 void lay(const Mask& mask, const Fd& private_root, std::optional<Sources>& sources) {
-  const Standing now = look_at(mask.path);
-  if (!now.exists) return;
-  if (S_ISLNK(now.mode))
+  const Fd place(::open(mask.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!place) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    throw system_error("open " + mask.path.string(), ExitCode::environment);
+  }
+  struct stat now {};
+  if (::fstat(place.get(), &now) != 0)
+    throw system_error("look at " + mask.path.string(), ExitCode::environment);
+  if (S_ISLNK(now.st_mode))
     throw Error(
         mask.path.string() +
             " was replaced by a link during the run: it can't be kept from commands any more",
         ExitCode::environment);
-  if (mask.source.empty()) return bind_onto_itself(mask.path, mask.access);
-  if (!sources) sources.emplace(private_root);
-  attach_tree(copy_tree(sources->make(source_for(mask, now.mode)), Access::read_only), mask.path);
+  const auto tree = [&] {
+    if (mask.source.empty()) return copy_tree(place, mask.path, mask.access);
+    if (!sources) sources.emplace(private_root);
+    return copy_tree(sources->make(source_for(mask, now.st_mode)), Access::read_only);
+  };
+  attach_tree(tree(), place, mask.path);
 }
 
 }  // namespace

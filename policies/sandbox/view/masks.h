@@ -26,8 +26,8 @@ struct Mask {
 std::vector<Mask> fallen_masks(const std::vector<Mask>& masks);
 
 /// Mounts those that have fallen again. A path that may be written to stays read-only where the folder
-/// around it has become so since the start: then a command can do less than at first. What became of a path decides what hides it: a file or a folder; a link that
-/// took its place can't be hidden.
+/// around it has become so since the start: then a command can do less than at first. What became of a
+/// path decides what hides it: a file or a folder; a link that took its place can't be hidden.
 /// @param private_root  of the view
 /// @throws Error  with the path
 void lay_again(const std::vector<Mask>& masks, const Fd& private_root);

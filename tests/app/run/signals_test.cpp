@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/fd.h"
@@ -20,6 +21,15 @@ using namespace sortie::test;
 using namespace std::chrono_literals;
 
 namespace {
+
+/// A child that waits for its end, with nothing open that somebody reads to the end of.
+pid_t fork_child() {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not stay where nobody ends it
+  ::close_range(0, ~0U, 0);
+  for (;;) ::pause();
+}
 
 /// A process that says "ready", and then opens a pipe that nobody writes into.
 class Blocked {
@@ -101,15 +111,31 @@ BOOST_AUTO_TEST_CASE(one_before_the_work_leaves_no_child_to_process_1) {
   // What a process leaves becomes this one's child.
   BOOST_REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   Blocked process([](const auto& block) {
-    const pid_t child = ::fork();
-    if (child == 0)
-      for (;;) ::pause();
-    const EndsWithProcess ends_with_it(child);
+    const EndsWithProcess ends_with_it(fork_child());
     block();
   });
   process.signal(SIGTERM);
   BOOST_TEST(process.finish() == 143);
   BOOST_TEST(process.text().find("before the work began") != std::string::npos, process.text());
+  BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+BOOST_AUTO_TEST_CASE(one_while_a_child_is_made_waits_until_the_child_is_known) {
+  BOOST_REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  Blocked process([](const auto& block) {
+    std::optional<EndsWithProcess> ends_with_it;
+    {
+      const DeferredSignals until_it_is_known;
+      const pid_t child = fork_child();
+      ::kill(::getpid(), SIGTERM);
+      ends_with_it.emplace(child);
+    }
+    block();
+  });
+  BOOST_TEST(process.finish() == 143);
+  BOOST_TEST(process.text().find("before the work began") != std::string::npos, process.text());
+  BOOST_TEST(process.text().find("ready") == std::string::npos, process.text());
   BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
