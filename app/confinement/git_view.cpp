@@ -72,7 +72,8 @@ class HidePatterns {
 };
 
 /// Distributes the finds to the lists of the result.
-void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
+void take(TreeFinds finds, const GitViewInputs& inputs, FoundGitView& found) {
+  const fs::path& workspace = inputs.workspace;
   for (fs::path& path : finds.hidden) {
     if (is_below(path, workspace))
       found.hidden_inside.push_back(path.lexically_relative(workspace));
@@ -81,8 +82,13 @@ void take(TreeFinds finds, const fs::path& workspace, FoundGitView& found) {
   }
   for (const fs::path& path : finds.guarded)
     found.protected_inside.push_back(path.lexically_relative(workspace));
+  // The run's own link to its state comes meanwhile; commands don't see --out.
+  const auto is_own = [&](const fs::path& link) {
+    return !inputs.out.empty() && is_below(link, inputs.out);
+  };
   for (const fs::path& path : finds.links)
-    if (is_below(path, workspace)) found.links.push_back(path.lexically_relative(workspace));
+    if (is_below(path, workspace) && !is_own(path))
+      found.links.push_back(path.lexically_relative(workspace));
   found.sockets.insert(found.sockets.end(), finds.sockets.begin(), finds.sockets.end());
   found.git_files.insert(found.git_files.end(), finds.git_files.begin(), finds.git_files.end());
   if (!finds.complete)
@@ -128,7 +134,7 @@ std::string show_working_tree(const fs::path& toplevel, const GitViewInputs& inp
                  .protects = [&](const std::string& path) { return patterns.protects(path); }});
   if (!finds.complete || finds.hidden.size() > kMostHiddenPlaces)
     return name + " has too many files to look for all that paths.hide names";
-  take(std::move(finds), inputs.workspace, found);
+  take(std::move(finds), inputs, found);
   found.view.covered = outputs_in(toplevel, inputs);
   found.view.folders.push_back(toplevel);
   return "";
@@ -149,7 +155,7 @@ void show_folders(const GitPlace& place, const GitViewInputs& inputs, FoundGitVi
       continue;
     }
     shown.push_back(folder);
-    take(search_tree(folder), inputs.workspace, found);
+    take(search_tree(folder), inputs, found);
   }
 }
 
@@ -162,7 +168,7 @@ void search_workspace(const GitViewInputs& inputs, FoundGitView& found) {
           {.hides = [&](const std::string& path) { return patterns.hides(inputs.workspace, path); },
            .protects = [&](const std::string& path) { return patterns.protects(path); },
            .concerns = [&](std::string_view name) { return patterns.concern(name); }}),
-      inputs.workspace, found);
+      inputs, found);
 }
 
 /// Searches all that commands see of the repository and of the workspace.

@@ -72,7 +72,8 @@ class FolderLook {
     std::vector<Entry> entries = entries_of(folder, most, listed.entries);
     if (!folder.in_git && is_repository(entries)) {
       folder.in_git = true;
-      entries = entries_of(folder, most, listed.entries);
+      if (!folder.concerned)
+        entries = entries_of(folder, most, listed.entries);  // else all are there
     }
     for (const Entry& entry : entries) look(folder, entry, listed);
     return listed;
