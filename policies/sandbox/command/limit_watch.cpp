@@ -92,7 +92,8 @@ std::vector<Excess> LimitWatch::sample(const std::vector<pid_t>& commands) {
   std::vector<SampledCommand> sampled;
   TreeUse sum;
   // With namespaces the keeper is the first of its own, and /proc that of it.
-  auto uses = measure_descendants(commands, profile_.use_namespaces ? Listed::own : Listed::every);
+  auto uses =
+      measure_descendants(commands, profile_.use_namespaces ? Listed::own : Listed::every, files_);
   for (std::size_t i = 0; i < commands.size(); ++i) {
     sampled.push_back({commands[i], std::move(uses[i])});
     const TreeUse& use = sampled.back().use;

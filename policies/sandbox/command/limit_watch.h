@@ -35,6 +35,8 @@ class LimitWatch {
   LimitWatch(const SandboxProfile& profile, const PrivateSets& sets);
   /// Call it when the first command starts.
   void begin() { samples_ = 0; }
+  /// Call it when no command is left.
+  void rest() { files_.close_all(); }
   /// Adds the resource usage of a reaped first process and its descendants.
   void add_ended(const rusage& use);
   /// Measures now; returns the largest command for each exceeded limit.
@@ -49,6 +51,7 @@ class LimitWatch {
 
   const SandboxProfile& profile_;
   const PrivateSets& sets_;
+  ProcessFiles files_{};
   std::uint64_t least_kernel_;  ///< the minimum of kernel_memory() since the start
   unsigned samples_ = 0;        ///< since begin()
   std::uint64_t unmapped_ = 0;  ///< as last measured

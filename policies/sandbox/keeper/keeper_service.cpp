@@ -109,7 +109,7 @@ using std::chrono::steady_clock;
 /// few: then the pause is longer, up to a bound, so that it takes less than a fiftieth of a core.
 constexpr milliseconds kSample{50};
 constexpr milliseconds kLongestPause{125};
-constexpr int kPauseBySample = 60;
+constexpr int kPauseBySample = 75;
 constexpr off_t kMaxRequest = 16 << 20;
 
 Command read_request(const Fd& request) {
@@ -266,6 +266,7 @@ void KeeperService::reap() {
     check_masks();  // one that fell without a word: its file was renamed, and another took its name
     const Running command = std::move(*found);
     running_.erase(found);
+    if (running_.empty()) watch_.rest();
     answer(command);
   }
 }

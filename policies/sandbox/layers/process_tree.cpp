@@ -61,8 +61,7 @@ struct Stat {
   char state = '?';
 };
 
-Stat read_stat(pid_t process) {
-  const std::string text = read_proc(process_path(process, "/stat"));
+Stat stat_in(const std::string& text) {
   Stat stat;
   const std::size_t end = text.rfind(')');
   if (end == std::string::npos || end + 2 >= text.size()) return stat;
@@ -82,6 +81,8 @@ Stat read_stat(pid_t process) {
   }
   return stat;
 }
+
+Stat read_stat(pid_t process) { return stat_in(read_proc(process_path(process, "/stat"))); }
 
 void add_children(pid_t process, std::string_view thread, std::vector<pid_t>& to) {
   const std::string text =
@@ -121,44 +122,44 @@ std::vector<pid_t> children_of(pid_t process, long threads) {
   return children;
 }
 
-void add(pid_t process, const Stat& stat, TreeUse& use) {
+void add(pid_t process, const Stat& stat, ProcessFiles& files, TreeUse& use) {
   use.all.push_back(process);
   if (stat.state == 'Z' || stat.state == 'X' || stat.state == '?') return;
   use.processes += 1;
   use.memory_bytes += stat.resident;
-  const std::string io = read_proc(process_path(process, "/io"));
+  const std::string io = files.io(process);
   const std::uint64_t written = number_after(io, "write_bytes:");
   use.written_bytes += written - std::min(written, number_after(io, "cancelled_write_bytes:"));
 }
 
-void add_descendants(const std::vector<pid_t>& children, TreeUse& use) {
+void add_descendants(const std::vector<pid_t>& children, ProcessFiles& files, TreeUse& use) {
   for (const pid_t child : children) {
-    const Stat stat = read_stat(child);
-    add(child, stat, use);
-    add_descendants(children_of(child, stat.threads), use);
+    const Stat stat = stat_in(files.stat(child));
+    add(child, stat, files, use);
+    add_descendants(children_of(child, stat.threads), files, use);
   }
 }
 
-std::map<pid_t, Stat> listed_processes() {
+std::map<pid_t, Stat> listed_processes(ProcessFiles& files) {
   std::map<pid_t, Stat> all;
   FolderStream folder("/proc");
   while (const dirent* entry = folder.next()) {
     if (const int process = std::atoi(entry->d_name); process > 0)
-      all.emplace(process, read_stat(process));
+      all.emplace(process, stat_in(files.stat(process)));
   }
   return all;
 }
 
 /// By its parents' numbers, which takes two thirds of the calls that asking for children takes.
-std::vector<TreeUse> measure_listed(const std::vector<pid_t>& processes) {
+std::vector<TreeUse> measure_listed(const std::vector<pid_t>& processes, ProcessFiles& files) {
   std::vector<TreeUse> uses(processes.size());
-  const auto all = listed_processes();
+  const auto all = listed_processes(files);
   for (const auto& [process, stat] : all) {
     pid_t above = stat.parent;
     for (std::size_t steps = 0; steps < all.size(); ++steps) {
       const auto found = std::find(processes.begin(), processes.end(), above);
       if (found != processes.end()) {
-        add(process, stat, uses[static_cast<std::size_t>(found - processes.begin())]);
+        add(process, stat, files, uses[static_cast<std::size_t>(found - processes.begin())]);
         break;
       }
       const auto next = all.find(above);
@@ -171,11 +172,16 @@ std::vector<TreeUse> measure_listed(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Listed listed) {
-  if (listed == Listed::own) return measure_listed(processes);
+std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Listed listed,
+                                         ProcessFiles& files) {
   std::vector<TreeUse> uses(processes.size());
-  for (std::size_t i = 0; i < processes.size(); ++i)
-    add_descendants(children_of(processes[i]), uses[i]);
+  if (listed == Listed::own) {
+    uses = measure_listed(processes, files);
+  } else {
+    for (std::size_t i = 0; i < processes.size(); ++i)
+      add_descendants(children_of(processes[i]), files, uses[i]);
+  }
+  files.close_unread();
   return uses;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "policies/sandbox/layers/process_files.h"
+
 namespace sortie {
 
 /// The resources that a tree of processes uses now.
@@ -25,7 +27,9 @@ enum class Listed {
 };
 
 /// Measures all descendants of each of these processes, without itself.
-std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Listed listed);
+/// @param files  of the last look; afterwards those of this one
+std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Listed listed,
+                                         ProcessFiles& files);
 
 /// Proportional resident memory of the descendants, shared pages counted once: slower, for use
 /// before a limit is enforced. Falls back to the resident size.
