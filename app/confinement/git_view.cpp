@@ -204,6 +204,10 @@ EarlyGitView::EarlyGitView(GitViewInputs inputs) : inputs_(std::move(inputs)) {
   }
 }
 
+void EarlyGitView::wait() const {
+  if (found_.valid()) found_.wait();
+}
+
 FoundGitView EarlyGitView::take(const GitViewInputs& inputs) {
   if (!found_.valid()) return find_git_view(inputs);
   FoundGitView found = found_.get();

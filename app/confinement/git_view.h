@@ -55,6 +55,8 @@ class EarlyGitView {
   EarlyGitView(const EarlyGitView&) = delete;
   EarlyGitView& operator=(const EarlyGitView&) = delete;
 
+  /// Waits until it has looked. At once where it could not begin.
+  void wait() const;
   /// Waits for what was found. Looks once more if that was for other inputs, or was taken before. No thread
   /// of it is left then.
   FoundGitView take(const GitViewInputs& inputs);

@@ -184,7 +184,10 @@ std::unique_ptr<Workspace> open_run_workspace(const RunInputs& inputs, const Run
 
 std::unique_ptr<EarlyGitView> look_for_git_view(const RunInputs& inputs, const fs::path& out,
                                                 const Environment& own) {
-  if (inputs.policy.sandbox == SandboxMode::none) return nullptr;
+  // A copy is searched when it is made: it may have what came meanwhile.
+  if (inputs.policy.sandbox == SandboxMode::none ||
+      inputs.task.workspace.isolation == Isolation::copy)
+    return nullptr;
   const ConfinementInputs known{
       .policy = inputs.policy, .workspace = inputs.workspace, .out = out, .namespaces = true};
   return std::make_unique<EarlyGitView>(

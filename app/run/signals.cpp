@@ -80,10 +80,11 @@ int exit_status(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
 
 /// Of EndsWithProcess; -1: none.
 volatile std::sig_atomic_t child_to_end = -1;
+volatile std::sig_atomic_t parent_of_child = -1;  ///< a process that it forks has no such child
 static_assert(sizeof(std::sig_atomic_t) >= sizeof(pid_t));
 
 extern "C" void end_at_once(int signal) {
-  if (const pid_t child = child_to_end; child > 0) {
+  if (const pid_t child = child_to_end; child > 0 && parent_of_child == ::getpid()) {
     ::kill(child, SIGKILL);
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -140,7 +141,6 @@ const char* signal_name(int signal) noexcept {
 }
 
 void set_up_signals() noexcept {
-  child_to_end = -1;  // in a process that was forked, it is none of its children
   for (int number = 1; number < NSIG; ++number)
     if (!is_job_control_signal(number))
       ::signal(number, SIG_DFL);  // of SIGKILL and the like: no effect
@@ -159,7 +159,10 @@ DeferredSignals::DeferredSignals() noexcept {
 }
 DeferredSignals::~DeferredSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-EndsWithProcess::EndsWithProcess(pid_t child) noexcept { child_to_end = child; }
+EndsWithProcess::EndsWithProcess(pid_t child) noexcept {
+  parent_of_child = ::getpid();
+  child_to_end = child;
+}
 EndsWithProcess::~EndsWithProcess() { child_to_end = -1; }
 
 HeldSignals::HeldSignals() noexcept {

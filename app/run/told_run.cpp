@@ -125,6 +125,24 @@ class Told {
   Redactor redactor_;
 };
 
+/// The early keeper, whose process a signal ends too, at whatever moment it comes.
+class OwnEarlyKeeper {
+ public:
+  OwnEarlyKeeper();
+  OwnEarlyKeeper(const OwnEarlyKeeper&) = delete;
+  OwnEarlyKeeper& operator=(const OwnEarlyKeeper&) = delete;
+  ~OwnEarlyKeeper() {
+    const DeferredSignals until_it_has_ended;
+    ends_.reset();
+    keeper_.reset();
+  }
+  EarlyKeeper* get() const noexcept { return keeper_.get(); }
+
+ private:
+  std::unique_ptr<EarlyKeeper> keeper_;
+  std::optional<EndsWithProcess> ends_;
+};
+
 /// With the limits that a run raises. What a machine lacks, the run reports.
 std::unique_ptr<EarlyKeeper> fork_early_keeper() {
   try {
@@ -135,17 +153,17 @@ std::unique_ptr<EarlyKeeper> fork_early_keeper() {
   return EarlyKeeper::fork();
 }
 
+OwnEarlyKeeper::OwnEarlyKeeper() {
+  const DeferredSignals until_it_is_told;
+  keeper_ = fork_early_keeper();
+  ends_.emplace(keeper_ ? keeper_->pid() : -1);
+}
+
 }  // namespace
 
 ExitCode tell_outcome(const RunOptions& options, const OutputStyle& style,
                       const std::function<ExitCode(EarlyKeeper*)>& run) {
-  std::unique_ptr<EarlyKeeper> early_keeper;
-  std::optional<EndsWithProcess> ends_with_it;
-  {
-    const DeferredSignals until_it_is_told;
-    early_keeper = fork_early_keeper();
-    ends_with_it.emplace(early_keeper ? early_keeper->pid() : -1);
-  }
+  const OwnEarlyKeeper early_keeper;
   Told told(options, style);
   try {
     const ExitCode code = run(early_keeper.get());

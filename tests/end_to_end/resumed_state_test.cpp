@@ -68,14 +68,15 @@ BOOST_AUTO_TEST_CASE(a_killed_run_goes_on_where_files_have_no_birth_time) {
                  "policy: auto\n");
   std::filesystem::create_directory(run.path("plain"));
   const ProgramEnd end = run_program(
-      {.argv = {"unshare", "-rm", "sh", "-c",
-                "mount -t ramfs none plain || exit 99; [ $(stat -c %W plain) = 0 ] || exit 99; "
-                "\"$0\" run task.yaml --out plain/out 2> first & "
-                "until [ -e plain/out/state/upper/here ]; do kill -0 $! || exit 98; done; "
-                "kill -KILL $!; wait; "
-                "timeout 30 \"$0\" run task.yaml --out plain/out; status=$?; "
-                "cp -r plain/out out; exit $status",
-                sortie_binary()},
+      {.argv =
+           {"unshare", "-rm", "sh", "-c",
+            "mount -t ramfs none plain || exit 99; [ $(stat -c %W plain) = 0 ] || exit 99; "
+            "\"$0\" run task.yaml --out plain/out 2> first & "
+            "until [ -e plain/out/state/upper/here ]; do kill -0 $! || exit 98; sleep 0.02; done; "
+            "kill -KILL $!; wait; "
+            "timeout 30 \"$0\" run task.yaml --out plain/out; status=$?; "
+            "cp -r plain/out out; exit $status",
+            sortie_binary()},
        .folder = run.path("")});
   if (end.status == 99 || end.errors.find("unshare:") != std::string::npos) {
     BOOST_TEST_MESSAGE("skipped: no file system can be mounted here: " << end.errors);

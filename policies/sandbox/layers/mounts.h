@@ -24,8 +24,8 @@ Fd copy_tree(const Fd& place, const std::filesystem::path& path, Access access);
 Fd copy_device(const std::filesystem::path& path);
 /// Mounts the copy at a path (move_mount(2)). @throws Error
 void attach_tree(const Fd& tree, const std::filesystem::path& path);
-/// Mounts the copy on what `place` holds open (O_PATH), whatever has its name by now. What has lost its
-/// name can't be mounted on. @param path  for messages  @throws Error
+/// Mounts the copy on what `place` holds open (O_PATH), whatever has its name by now: where it was moved
+/// to; if it was removed, it can't be mounted on. @param path  for messages  @throws Error
 void attach_tree(const Fd& tree, const Fd& place, const std::filesystem::path& path);
 /// Binds a path onto itself, so that it can be neither renamed nor removed. @throws Error
 void bind_onto_itself(const std::filesystem::path& path, Access access);

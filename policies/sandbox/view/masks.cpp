@@ -80,8 +80,8 @@ std::string source_for(const Mask& mask, mode_t mode) {
 constexpr int kMostTries = 500;
 constexpr useconds_t kPauseMicroseconds = 1'000;
 
-/// Lays it on the very file that was looked at: one that takes the name meanwhile is neither covered nor
-/// left bare, for nothing can be mounted on a file that has lost its name.
+/// Lays it on the very file that was looked at, so that what takes the name meanwhile is not covered
+/// unseen: nothing can be mounted on a file that was removed, and of one that was moved it is found out.
 void lay(const Mask& mask, const Fd& private_root, std::optional<Sources>& sources) {
   const Fd place(::open(mask.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!place) {
@@ -102,6 +102,10 @@ void lay(const Mask& mask, const Fd& private_root, std::optional<Sources>& sourc
     return copy_tree(sources->make(source_for(mask, now.st_mode)), Access::read_only);
   };
   attach_tree(tree(), place, mask.path);
+  const Standing after = look_at(mask.path);
+  if (after.exists && !after.is_mount)
+    throw Error(mask.path.string() + ": another file took its name at every try to hide it",
+                ExitCode::environment);
 }
 
 }  // namespace

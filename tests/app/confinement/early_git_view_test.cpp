@@ -1,9 +1,6 @@
 // What commands see of the repository, looked for before all of a run's inputs are known.
-#include <sched.h>
-
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -18,18 +15,9 @@ namespace fs = std::filesystem;
 
 using Paths = std::vector<fs::path>;
 
-std::size_t threads() {
-  const fs::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
-/// Looks, until it has: what is made from then on, it does not know.
+/// Has looked: what is made from then on, it does not know.
 struct Looked {
-  explicit Looked(const GitViewInputs& inputs) : early(inputs) {
-    while (threads() > before) ::sched_yield();
-  }
-
-  const std::size_t before = threads();
+  explicit Looked(const GitViewInputs& inputs) : early(inputs) { early.wait(); }
   EarlyGitView early;
 };
 

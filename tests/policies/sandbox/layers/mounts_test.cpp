@@ -60,7 +60,7 @@ std::string with_own_mounts(const SandboxWay& way,
 
 BOOST_AUTO_TEST_SUITE(mounts)
 
-BOOST_AUTO_TEST_CASE(what_lost_its_name_is_not_mounted_on) {
+BOOST_AUTO_TEST_CASE(what_was_removed_is_not_mounted_on) {
   int tried = 0;
   for (const SandboxWay& way : sandbox_ways()) {
     if (!way.namespaces) continue;
@@ -83,6 +83,26 @@ BOOST_AUTO_TEST_CASE(what_lost_its_name_is_not_mounted_on) {
         fs::remove(name);
       }
       return found;
+    });
+    BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
+  }
+  BOOST_TEST(tried > 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_moved_is_mounted_on_where_it_is) {
+  int tried = 0;
+  for (const SandboxWay& way : sandbox_ways()) {
+    if (!way.namespaces) continue;
+    ++tried;
+    const std::string wrong = with_own_mounts(way, [](const Sandboxed& here) -> std::string {
+      const fs::path name = here.base / "ws/file.txt";
+      const fs::path moved = here.base / "ws/moved";
+      const Fd place = hold(name);
+      fs::rename(name, moved);
+      here.write("ws/file.txt", "second\n");
+      attach_tree(copy_tree(here.base / "ws/mask", Access::read_only), place, name);
+      if (read_file(moved) != "mask\n") return "not mounted: " + read_file(moved);
+      return read_file(name) == "second\n" ? "" : "what took the name is covered\n";
     });
     BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
   }
