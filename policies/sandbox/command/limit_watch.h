@@ -35,7 +35,7 @@ class LimitWatch {
   LimitWatch(const SandboxProfile& profile, const PrivateSets& sets);
   /// Call it when the first command starts.
   void begin() { samples_ = 0; }
-  /// Call it when no command is left.
+  /// Call it when no command is left, and before a process is forked: closes what it has open.
   void rest() { files_.close_all(); }
   /// Adds the resource usage of a reaped first process and its descendants.
   void add_ended(const rusage& use);

@@ -106,7 +106,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 /// The pause between two samples of the limits. Looking at a hundred processes takes longer than at a
-/// few: then the pause is longer, up to a bound, so that it takes less than a fiftieth of a core.
+/// few: then the pause is longer, up to a bound, so that a hundred take less than a fiftieth of a core.
 constexpr milliseconds kSample{50};
 constexpr milliseconds kLongestPause{125};
 constexpr int kPauseBySample = 75;
@@ -344,6 +344,7 @@ void KeeperService::start(const Fd& request, Fd control, std::vector<Fd> came) {
     Pipe report = make_pipe();
     ::fcntl(report.read.get(), F_SETFL, O_NONBLOCK);
     const std::uint64_t kills = memory_kills(group_);
+    watch_.rest();  // the command's first process would have its files open, too
     running.first =
         start_command(command, layers, places, group_, std::move(streams), report.write);
     if (running.first > 0) {

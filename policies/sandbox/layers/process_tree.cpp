@@ -1,7 +1,9 @@
 #include "policies/sandbox/layers/process_tree.h"
 
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,21 @@ void add_children(pid_t process, std::string_view thread, std::vector<pid_t>& to
   }
 }
 
+bool is_over(const Stat& stat) { return stat.state == 'Z' || stat.state == 'X'; }
+
+/// A thread that has the process's memory: the first one, which is its leader, may end before the others,
+/// and then has none. 0 if all have ended.
+pid_t living_thread(pid_t process) {
+  FolderStream tasks(process_path(process, "/task"));
+  while (const dirent* entry = tasks.next()) {
+    const pid_t thread = std::atoi(entry->d_name);
+    if (thread <= 0) continue;
+    const Stat stat = read_stat(thread);
+    if (stat.state != '?' && !is_over(stat)) return thread;
+  }
+  return 0;
+}
+
 void kill_descendants(pid_t process) {
   for (const pid_t child : children_of(process)) {
     ::kill(child, SIGKILL);
@@ -123,11 +140,13 @@ std::vector<pid_t> children_of(pid_t process, long threads) {
 }
 
 void add(pid_t process, const Stat& stat, ProcessFiles& files, TreeUse& use) {
-  use.all.push_back(process);
-  if (stat.state == 'Z' || stat.state == 'X' || stat.state == '?') return;
+  use.all.push_back({process, stat.threads});
+  if (stat.state == '?' || (is_over(stat) && stat.threads <= 1)) return;
   use.processes += 1;
-  use.memory_bytes += stat.resident;
-  const std::string io = files.io(process);
+  // Of an ended one nothing can be read; /proc/THREAD/io is of the whole process, too.
+  const pid_t alive = is_over(stat) ? living_thread(process) : process;
+  use.memory_bytes += alive == process ? stat.resident : read_stat(alive).resident;
+  const std::string io = files.io(alive);
   const std::uint64_t written = number_after(io, "write_bytes:");
   use.written_bytes += written - std::min(written, number_after(io, "cancelled_write_bytes:"));
 }
@@ -185,12 +204,27 @@ std::vector<TreeUse> measure_descendants(const std::vector<pid_t>& processes, Li
   return uses;
 }
 
+namespace {
+
+std::uint64_t proportional_share(pid_t thread) {
+  return number_after(read_proc(process_path(thread, "/smaps_rollup")), "Pss:") * 1024;
+}
+
+/// Of one process, without its descendants.
+std::uint64_t own_proportional_memory(pid_t process) {
+  if (const std::uint64_t share = proportional_share(process); share > 0) return share;
+  const pid_t thread = living_thread(process);
+  if (thread == 0) return 0;
+  const std::uint64_t share = proportional_share(thread);
+  return share > 0 ? share : read_stat(thread).resident;
+}
+
+}  // namespace
+
 std::uint64_t proportional_memory(pid_t process) {
   std::uint64_t sum = 0;
   for (const pid_t child : children_of(process)) {
-    const std::string map = read_proc(process_path(child, "/smaps_rollup"));
-    const std::uint64_t share = number_after(map, "Pss:") * 1024;
-    sum += share > 0 ? share : read_stat(child).resident;
+    sum += own_proportional_memory(child);
     sum += proportional_memory(child);
   }
   return sum;
@@ -200,14 +234,36 @@ namespace {
 
 constexpr int kMostDescriptors = 20'000;  ///< checked in one call
 
+/// Threads whose descriptors are all that a process has: mostly its first one. A thread may have a
+/// table of its own (unshare(2), CLONE_FILES), and one that has ended has none. All of them where the
+/// kernel does not tell (kcmp(2)).
+std::vector<pid_t> threads_with_tables(const TreeProcess& process) {
+  if (process.threads <= 1) return {process.id};
+  std::vector<pid_t> threads;
+  FolderStream tasks(process_path(process.id, "/task"));
+  while (const dirent* entry = tasks.next()) {
+    const pid_t thread = std::atoi(entry->d_name);
+    const auto shares_with = [thread](pid_t other) {
+      return ::syscall(SYS_kcmp, thread, other, KCMP_FILES, 0, 0) == 0;
+    };
+    if (thread > 0 && (threads.empty() || !shares_with(threads.back()))) threads.push_back(thread);
+  }
+  return threads;
+}
+
 }  // namespace
 
-DescriptorUse measure_descriptors(const std::vector<pid_t>& processes) {
+DescriptorUse measure_descriptors(const std::vector<TreeProcess>& processes) {
   DescriptorUse use;
   std::set<ino_t> seen;
   int looked = 0;
-  for (const pid_t process : processes) {
-    FolderStream open(process_path(process, "/fd"));
+  std::vector<pid_t> threads;
+  for (const TreeProcess& process : processes) {
+    const std::vector<pid_t> some = threads_with_tables(process);
+    threads.insert(threads.end(), some.begin(), some.end());
+  }
+  for (const pid_t thread : threads) {
+    FolderStream open(process_path(thread, "/fd"));
     while (const dirent* entry = open.next()) {
       if (++looked > kMostDescriptors) return use;
       char target[16];

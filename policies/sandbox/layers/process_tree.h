@@ -9,12 +9,18 @@
 
 namespace sortie {
 
+/// A process as it was found.
+struct TreeProcess {
+  pid_t id = 0;
+  long threads = 0;
+};
+
 /// The resources that a tree of processes uses now.
 struct TreeUse {
   int processes = 0;
   std::uint64_t memory_bytes = 0;   ///< resident, shared pages counted for each
   std::uint64_t written_bytes = 0;  ///< to disks, by living processes (/proc/PID/io)
-  std::vector<pid_t> all{};         ///< zombies included
+  std::vector<TreeProcess> all{};   ///< zombies included
 };
 
 /// Direct children of a process, those of all its threads.
@@ -40,8 +46,8 @@ struct DescriptorUse {
   std::uint64_t memory_files = 0;  ///< bytes (memfd_create(2)), which may be unmapped
   int sockets = 0;
 };
-/// Measures the first 20,000 descriptors of these processes.
-DescriptorUse measure_descriptors(const std::vector<pid_t>& processes);
+/// Measures the first 20,000 descriptors of these processes, those of all threads.
+DescriptorUse measure_descriptors(const std::vector<TreeProcess>& processes);
 
 /// Bytes in the shared memory segments (shmget(2)) and queued messages (msgsnd(2)) of this
 /// process's IPC namespace, which belong to no process.

@@ -1,5 +1,6 @@
 #include "policies/sandbox/layers/process_files.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,8 +22,10 @@ namespace fs = std::filesystem;
 class Child {
  public:
   Child() : pid_(::fork()) {
-    if (pid_ == 0)
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (;;) ::pause();
+    }
     BOOST_REQUIRE(pid_ > 0);
   }
   Child(const Child&) = delete;
