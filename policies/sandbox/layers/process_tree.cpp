@@ -98,7 +98,9 @@ void add_children(pid_t process, std::string_view thread, std::vector<pid_t>& to
   }
 }
 
+/// Of a thread; a process is over with all of its threads.
 bool is_over(const Stat& stat) { return stat.state == 'Z' || stat.state == 'X'; }
+bool is_process_over(const Stat& stat) { return is_over(stat) && stat.threads <= 1; }
 
 /// A thread that has the process's memory: the first one, which is its leader, may end before the others,
 /// and then has none. 0 if all have ended.
@@ -141,7 +143,7 @@ std::vector<pid_t> children_of(pid_t process, long threads) {
 
 void add(pid_t process, const Stat& stat, ProcessFiles& files, TreeUse& use) {
   use.all.push_back({process, stat.threads});
-  if (stat.state == '?' || (is_over(stat) && stat.threads <= 1)) return;
+  if (stat.state == '?' || is_process_over(stat)) return;
   use.processes += 1;
   // Of an ended one nothing can be read; /proc/THREAD/io is of the whole process, too.
   const pid_t alive = is_over(stat) ? living_thread(process) : process;
@@ -312,7 +314,7 @@ int kill_strays(const std::vector<pid_t>& spared) {
     for (const pid_t child : children_of(::getpid())) {
       if (std::find(spared.begin(), spared.end(), child) != spared.end()) continue;
       ++strays;
-      if (read_stat(child).state != 'Z') ++killed;
+      if (!is_process_over(read_stat(child))) ++killed;
       ::kill(child, SIGKILL);
       kill_descendants(child);
       while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
