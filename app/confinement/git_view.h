@@ -49,8 +49,8 @@ FoundGitView find_git_view(const GitViewInputs& inputs);
 /// longer than all else of a start.
 class EarlyGitView {
  public:
-  /// Begins. Nothing may be written to the workspace until take(), but to `inputs.out`. Not for a copy that
-  /// is made meanwhile: it may have what came after the search.
+  /// Begins. Nothing may be written to the workspace until take(), but to `inputs.out`. Not for a copy
+  /// that is made meanwhile: it may have what came after the search.
   explicit EarlyGitView(GitViewInputs inputs);
   EarlyGitView(const EarlyGitView&) = delete;
   EarlyGitView& operator=(const EarlyGitView&) = delete;

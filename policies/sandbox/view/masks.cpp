@@ -81,8 +81,8 @@ constexpr int kMostTries = 500;
 constexpr useconds_t kPauseMicroseconds = 1'000;
 
 /// Lays it on the very file that was looked at, so that what takes the name meanwhile is not covered
-/// unseen: nothing can be mounted on a file that was removed, and where one was moved, the name is looked at again.
-/// What takes a name that is free then is found at the next start or end of a command.
+/// unseen: nothing can be mounted on a file that was removed, and where one was moved, the name is
+/// looked at again. What takes a name that is free then is found at the next start or end of a command.
 void lay(const Mask& mask, const Fd& private_root, std::optional<Sources>& sources) {
   const Fd place(::open(mask.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!place) {

@@ -14,67 +14,52 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// 700 MiB at most, and next to nothing of it in the process' own memory.
-constexpr const char* kFillSockets =
-    "exec python3 -c 'import socket, time\n"
-    "kept = []\n"
-    "for i in range(1700):\n"
-    "  pair = socket.socketpair()\n"
-    "  kept.append(pair)\n"
-    "  for end in pair:\n"
-    "    end.setblocking(False)\n"
-    "    try:\n"
-    "      while True: end.send(bytes(65536))\n"
-    "    except BlockingIOError: pass\n"
-    "time.sleep(60)'";
-
-/// The same by a thread that has descriptors of its own (unshare(2), CLONE_FILES).
-constexpr const char* kFillSocketsOfThread =
-    "exec python3 -c 'import ctypes, socket, threading, time\n"
-    "def fill():\n"
-    "  assert ctypes.CDLL(None).unshare(0x400) == 0\n"
-    "  kept = []\n"
-    "  for i in range(1700):\n"
-    "    pair = socket.socketpair()\n"
-    "    kept.append(pair)\n"
-    "    for end in pair:\n"
-    "      end.setblocking(False)\n"
-    "      try:\n"
-    "        while True: end.send(bytes(65536))\n"
-    "      except BlockingIOError: pass\n"
-    "  time.sleep(60)\n"
-    "threading.Thread(target=fill).start()'";
+/// Fills sockets, 700 MiB at most, and next to nothing of it in the process' own memory.
+/// @param how  the call: fill(), or fill_alone() in a thread that gets descriptors of its own
+///             (unshare(2), CLONE_FILES)
+std::string fill_sockets(const std::string& how) {
+  return "exec python3 -c 'import ctypes, socket, threading, time\n"
+         "def fill():\n"
+         "  kept = []\n"
+         "  for i in range(1700):\n"
+         "    pair = socket.socketpair()\n"
+         "    kept.append(pair)\n"
+         "    for end in pair:\n"
+         "      end.setblocking(False)\n"
+         "      try:\n"
+         "        while True: end.send(bytes(65536))\n"
+         "      except BlockingIOError: pass\n"
+         "  time.sleep(60)\n"
+         "def fill_alone():\n"
+         "  assert ctypes.CDLL(None).unshare(0x400) == 0\n"
+         "  fill()\n" +
+         how + "'";
+}
 
 /// The first thread ends by exit(2), and leaves the process to another one.
-constexpr const char* kMemoryWithoutLeader =
-    "exec python3 -c 'import ctypes, platform, threading, time\n"
-    "x = b\"x\" * (200 << 20)\n"
-    "threading.Thread(target=lambda: time.sleep(60)).start()\n"
-    "ctypes.CDLL(None).syscall(60 if platform.machine() == \"x86_64\" else 93, 0)'";
-
-constexpr const char* kDiskWithoutLeader =
-    "exec python3 -c 'import ctypes, os, platform, threading, time\n"
-    "def write():\n"
-    "  for i in range(6):\n"
-    "    with open(\"new%d\" % i, \"wb\") as file:\n"
-    "      file.write(bytes(8000000))\n"
-    "      file.flush()\n"
-    "      os.fsync(file.fileno())\n"
-    "  time.sleep(60)\n"
-    "threading.Thread(target=write).start()\n"
-    "ctypes.CDLL(None).syscall(60 if platform.machine() == \"x86_64\" else 93, 0)'";
+/// @param act  a line of what that one does
+std::string without_first_thread(const std::string& act) {
+  return "exec python3 -c 'import ctypes, os, platform, threading, time\n"
+         "def act():\n"
+         "  " +
+         act +
+         "\n"
+         "  time.sleep(60)\n"
+         "threading.Thread(target=act).start()\n"
+         "ctypes.CDLL(None).syscall(60 if platform.machine() == \"x86_64\" else 93, 0)'";
+}
 
 /// A limit, and a command that runs into it.
 struct Reached {
   const char* name;
   void (*set)(SandboxProfile& profile);
-  const char* script;
+  std::string script;
   Ending ending;
   const char* detail;  ///< a part of it
   const char* output;  ///< likewise: what the program itself says
 };
 
-constexpr Reached kReached[] = {
+const Reached kReached[] = {
     {"memory", [](SandboxProfile& profile) { profile.memory_bytes = 100 << 20; },
      "exec python3 -c 'x = b\"x\" * (200 << 20)\nwhile True: pass'", Ending::memory_limit,
      "memory limit 100.0 MiB reached (limits.memory): ", ""},
@@ -83,16 +68,18 @@ constexpr Reached kReached[] = {
        profile.memory_bytes = 100 << 20;
        profile.limits.open_files = 4096;
      },
-     kFillSockets, Ending::memory_limit, " sockets", ""},
+     fill_sockets("fill()"), Ending::memory_limit, " sockets", ""},
     {"memory of a process without its first thread",
-     [](SandboxProfile& profile) { profile.memory_bytes = 100 << 20; }, kMemoryWithoutLeader,
-     Ending::memory_limit, "memory limit 100.0 MiB reached (limits.memory): ", ""},
+     [](SandboxProfile& profile) { profile.memory_bytes = 100 << 20; },
+     without_first_thread("x = b\"x\" * (200 << 20)"), Ending::memory_limit,
+     "memory limit 100.0 MiB reached (limits.memory): ", ""},
     {"memory in the queues of a thread's sockets",
      [](SandboxProfile& profile) {
        profile.memory_bytes = 100 << 20;
        profile.limits.open_files = 4096;
      },
-     kFillSocketsOfThread, Ending::memory_limit, " sockets", ""},
+     fill_sockets("threading.Thread(target=fill_alone).start()"), Ending::memory_limit, " sockets",
+     ""},
     {"processes", [](SandboxProfile& profile) { profile.limits.processes = 30; },
      "for i in $(seq 50); do sleep 100 & done; wait", Ending::process_limit,
      "process limit 30 reached (limits.processes): ", ""},
@@ -100,7 +87,9 @@ constexpr Reached kReached[] = {
      "for i in 1 2 3 4 5 6; do head -c 8000000 /dev/zero > big$i; done; sync -f big1; sleep 100",
      Ending::disk_limit, "disk limit 20.0 MiB reached (limits.disk): ", ""},
     {"disk, of a process without its first thread",
-     [](SandboxProfile& profile) { profile.limits.disk = 20 << 20; }, kDiskWithoutLeader,
+     [](SandboxProfile& profile) { profile.limits.disk = 20 << 20; },
+     without_first_thread(
+         "file = open(\"new\", \"wb\"); file.write(bytes(48000000)); os.fsync(file.fileno())"),
      Ending::disk_limit, "disk limit 20.0 MiB reached (limits.disk): ", ""},
     {"file size, by signal", [](SandboxProfile& profile) { profile.limits.file_size = 1 << 20; },
      "exec head -c 2000000 /dev/zero > big", Ending::signalled,

@@ -43,17 +43,24 @@ Fd hold(const fs::path& path) {
   return held;
 }
 
-/// With mounts of this process' own. "" where nothing is wrong.
-std::string with_own_mounts(const SandboxWay& way,
-                            const std::function<std::string(const Sandboxed& here)>& act) {
-  return found_wrong(way, [&](Sandboxed& here) -> std::string {
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-      return "no mounts of its own\n";
-    here.write("ws/elsewhere", "elsewhere\n");
-    here.write("ws/mask", "mask\n");
-    return act(here);
-  });
+/// In each way, with mounts of the process' own.
+/// @param act  returns what it found wrong
+void check_with_own_mounts(const std::function<std::string(const Sandboxed& here)>& act) {
+  int tried = 0;
+  for (const SandboxWay& way : sandbox_ways()) {
+    if (!way.namespaces) continue;
+    ++tried;
+    const std::string wrong = found_wrong(way, [&](Sandboxed& here) -> std::string {
+      if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        return "no mounts of its own\n";
+      here.write("ws/elsewhere", "elsewhere\n");
+      here.write("ws/mask", "mask\n");
+      return act(here);
+    });
+    BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
+  }
+  BOOST_TEST(tried > 0);
 }
 
 }  // namespace
@@ -61,71 +68,50 @@ std::string with_own_mounts(const SandboxWay& way,
 BOOST_AUTO_TEST_SUITE(mounts)
 
 BOOST_AUTO_TEST_CASE(what_was_removed_is_not_mounted_on) {
-  int tried = 0;
-  for (const SandboxWay& way : sandbox_ways()) {
-    if (!way.namespaces) continue;
-    ++tried;
-    const std::string wrong = with_own_mounts(way, [](const Sandboxed& here) {
-      std::string found;
-      for (const Loss& loss : kLosses) {
-        here.write("ws/name", "first\n");
-        const fs::path name = here.base / "ws/name";
-        const Fd place = hold(name);
-        const Fd mask = copy_tree(here.base / "ws/mask", Access::read_only);
-        loss.make(name);
-        try {
-          attach_tree(mask, place, name);
-          found += std::string(loss.name) + ": it was mounted on\n";
-        } catch (const Error&) {
-        }
-        if (fs::is_symlink(name) && read_file(name) != "elsewhere\n")
-          found += std::string(loss.name) + ": what took the name is covered\n";
-        fs::remove(name);
+  check_with_own_mounts([](const Sandboxed& here) {
+    std::string found;
+    for (const Loss& loss : kLosses) {
+      here.write("ws/name", "first\n");
+      const fs::path name = here.base / "ws/name";
+      const Fd place = hold(name);
+      const Fd mask = copy_tree(here.base / "ws/mask", Access::read_only);
+      loss.make(name);
+      try {
+        attach_tree(mask, place, name);
+        found += std::string(loss.name) + ": it was mounted on\n";
+      } catch (const Error&) {
       }
-      return found;
-    });
-    BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
-  }
-  BOOST_TEST(tried > 0);
+      if (fs::is_symlink(name) && read_file(name) != "elsewhere\n")
+        found += std::string(loss.name) + ": what took the name is covered\n";
+      fs::remove(name);
+    }
+    return found;
+  });
 }
 
 BOOST_AUTO_TEST_CASE(what_was_moved_is_mounted_on_where_it_is) {
-  int tried = 0;
-  for (const SandboxWay& way : sandbox_ways()) {
-    if (!way.namespaces) continue;
-    ++tried;
-    const std::string wrong = with_own_mounts(way, [](const Sandboxed& here) -> std::string {
-      const fs::path name = here.base / "ws/file.txt";
-      const fs::path moved = here.base / "ws/moved";
-      const Fd place = hold(name);
-      fs::rename(name, moved);
-      here.write("ws/file.txt", "second\n");
-      attach_tree(copy_tree(here.base / "ws/mask", Access::read_only), place, name);
-      if (read_file(moved) != "mask\n") return "not mounted: " + read_file(moved);
-      return read_file(name) == "second\n" ? "" : "what took the name is covered\n";
-    });
-    BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
-  }
-  BOOST_TEST(tried > 0);
+  check_with_own_mounts([](const Sandboxed& here) -> std::string {
+    const fs::path name = here.base / "ws/file.txt";
+    const fs::path moved = here.base / "ws/moved";
+    const Fd place = hold(name);
+    fs::rename(name, moved);
+    here.write("ws/file.txt", "second\n");
+    attach_tree(copy_tree(here.base / "ws/mask", Access::read_only), place, name);
+    if (read_file(moved) != "mask\n") return "not mounted: " + read_file(moved);
+    return read_file(name) == "second\n" ? "" : "what took the name is covered\n";
+  });
 }
 
 BOOST_AUTO_TEST_CASE(what_kept_its_name_is_mounted_on) {
-  int tried = 0;
-  for (const SandboxWay& way : sandbox_ways()) {
-    if (!way.namespaces) continue;
-    ++tried;
-    const std::string wrong = with_own_mounts(way, [](const Sandboxed& here) -> std::string {
-      const fs::path name = here.base / "ws/file.txt";
-      const Fd place = hold(name);
-      attach_tree(copy_tree(place, name, Access::read_only), place, name);
-      if (::access(name.c_str(), W_OK) == 0) return "it can be written to\n";
-      const Fd above = hold(name);
-      attach_tree(copy_tree(here.base / "ws/mask", Access::read_only), above, name);
-      return read_file(name) == "mask\n" ? "" : "the upper one does not show: " + read_file(name);
-    });
-    BOOST_TEST(wrong.empty(), way.name << ": " << wrong);
-  }
-  BOOST_TEST(tried > 0);
+  check_with_own_mounts([](const Sandboxed& here) -> std::string {
+    const fs::path name = here.base / "ws/file.txt";
+    const Fd place = hold(name);
+    attach_tree(copy_tree(place, name, Access::read_only), place, name);
+    if (::access(name.c_str(), W_OK) == 0) return "it can be written to\n";
+    const Fd above = hold(name);
+    attach_tree(copy_tree(here.base / "ws/mask", Access::read_only), above, name);
+    return read_file(name) == "mask\n" ? "" : "the upper one does not show: " + read_file(name);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
