@@ -37,10 +37,13 @@ std::string fill_sockets(const std::string& how) {
 }
 
 /// The first thread ends by exit(2), and leaves the process to another one.
-/// @param act  a line of what that one does
+/// @param act  a line of what that one does once it is alone
 std::string without_first_thread(const std::string& act) {
   return "exec python3 -c 'import ctypes, os, platform, threading, time\n"
+         "def state():\n"
+         "  return open(\"/proc/self/stat\").read().rpartition(\")\")[2].split()[0]\n"
          "def act():\n"
+         "  while state() != \"Z\": time.sleep(0.01)\n"
          "  " +
          act +
          "\n"
